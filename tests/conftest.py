@@ -1,0 +1,16 @@
+"""Fixtures shared by all tests."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real third-party corpora and labels beside the checkout; absent in a plain clone."""
+    path = ROOT.parent / "shared"
+    if not path.is_dir():
+        pytest.skip("needs the corpora folder ../shared beside the checkout")
+    return path

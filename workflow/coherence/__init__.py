@@ -1,0 +1,1 @@
+"""Strained coherence and error incoherence in coding-agent trajectories."""

@@ -1,0 +1,38 @@
+"""Everything a user can cause, as one tree.
+
+CoherenceError
+├── ConfigError        a setting is missing, unknown or of the wrong kind
+├── InputError         a folder or file given by the user cannot be used
+├── PromptError        a prompt file does not follow its contract
+└── JudgeError         no judgement can be made at all
+    ├── CredentialError    no key where one is needed
+    └── ReplyMissingError  offline, and the reply store has no such reply
+"""
+
+
+class CoherenceError(Exception):
+    """A failure the user can act on: its text says what, where and what to do."""
+
+
+class ConfigError(CoherenceError):
+    """A setting is missing, unknown or of the wrong kind."""
+
+
+class InputError(CoherenceError):
+    """A folder or file given by the user cannot be used."""
+
+
+class PromptError(CoherenceError):
+    """A prompt file does not follow its contract."""
+
+
+class JudgeError(CoherenceError):
+    """No judgement can be made at all."""
+
+
+class CredentialError(JudgeError):
+    """A request would need an API key and there is none."""
+
+
+class ReplyMissingError(JudgeError):
+    """The run is offline and the reply store holds no reply for a request."""

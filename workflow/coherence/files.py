@@ -1,0 +1,146 @@
+"""Files as every stage writes them: whole or not at all, and the same bytes for the same content."""
+
+import csv
+import hashlib
+import io
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from coherence.errors import InputError
+
+T = TypeVar("T")
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_encoder = msgspec.json.Encoder(order="sorted")
+
+
+def digest(*parts: bytes | str) -> str:
+    """Return the SHA-256 (hex) of the parts, each framed by its length so that no two lists collide."""
+    state = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        state.update(len(data).to_bytes(8, "big"))
+        state.update(data)
+    return state.hexdigest()
+
+
+def without_surrogates(text: str) -> str:
+    """Return the text with each lone surrogate replaced by U+FFFD, so that it can be written as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write the file under a temporary name and rename it, creating its folder: readers never see a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name[:80]}.{secrets.token_hex(6)}.tmp")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8, whole or not at all; lone surrogates become U+FFFD."""
+    write_bytes(path, without_surrogates(text).encode())
+
+
+def encode(value: Any) -> bytes:
+    """Return stable JSON (sorted keys, no white space) of a record or plain value."""
+    return _encoder.encode(value)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write one JSON document that a person can read: sorted keys, indented, newline at end."""
+    write_bytes(path, msgspec.json.format(encode(value), indent=1) + b"\n")
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """Read one JSON document as `kind`; raise InputError naming the file if it is not one."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+
+
+def write_lines(path: Path, records: Iterable[Any]) -> None:
+    """Write JSON Lines, a record a line."""
+    write_bytes(path, b"".join(encode(record) + b"\n" for record in records))
+
+
+def read_lines(path: Path, kind: type[T]) -> Iterator[T]:
+    """Read JSON Lines as `kind`; raise InputError naming file and line where one does not fit."""
+    decoder = msgspec.json.Decoder(kind)
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    try:
+                        yield decoder.decode(line)
+                    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                        raise InputError(f"{path}:{number}: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+
+
+def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    """Return CSV text with exactly these columns; None is an empty field."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, columns, lineterminator="\n", extrasaction="raise")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()
+
+
+def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    """Write CSV with exactly these columns, whole or not at all."""
+    write_text(path, csv_text(rows, columns))
+
+
+class Memo:
+    """What a shard's job made of each item last time, so that only changed items are made again.
+
+    Snakemake deletes a job's outputs before it reruns; this file is not one of them. An entry counts only
+    under the key it was made with (a digest of the item's content, the settings and the code).
+    """
+
+    def __init__(self, path: Path, kind: type[Any]) -> None:
+        self._path = path
+        self._kind = kind
+        self._old: dict[str, tuple[str, msgspec.Raw]] = {}
+        self._new: dict[str, tuple[str, Any]] = {}
+        self.made = 0
+        self.kept = 0
+        try:
+            self._old = msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[str, msgspec.Raw]])
+        except (OSError, msgspec.MsgspecError):
+            self._old = {}
+
+    def get(self, item: str, key: str) -> Any | None:
+        """Return what was made of the item under this key, or None."""
+        entry = self._old.get(item)
+        if entry is None or entry[0] != key:
+            return None
+        try:
+            value = msgspec.json.decode(entry[1], type=self._kind)
+        except msgspec.MsgspecError:
+            return None
+        self._new[item] = entry
+        self.kept += 1
+        return value
+
+    def put(self, item: str, key: str, value: Any) -> None:
+        """Remember what was made of the item."""
+        self._new[item] = (key, value)
+        self.made += 1
+
+    def save(self) -> None:
+        """Write the items seen in this run; those not asked for are forgotten."""
+        write_bytes(self._path, encode(self._new))

@@ -1,0 +1,222 @@
+"""The records that stages hand to each other: frozen, and unknown is None with a reason beside it."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from coherence.vocabulary import ConflictType
+
+TRAJECTORY_SCHEMA = "coherence/trajectory/1"
+TRANSCRIPT_SCHEMA = "coherence/transcript/1"
+JUDGEMENT_SCHEMA = "coherence/judgement/1"
+
+StepSource = Literal["system", "user", "agent"]
+ThoughtSource = Literal["think_call", "reasoning", "scaffold", "message"]
+OutcomeStatus = Literal["passed", "failed", "unknown"]
+TrialStatus = Literal["ok", "no_trajectory", "unreadable", "no_text"]
+QuoteVerdict = Literal["exact", "normalised", "wrong_step", "absent", "not_checkable"]
+QuoteField = Literal["thought", "message", "call", "observation"]
+JudgementState = Literal["flagged", "unflagged", "unjudged"]
+Substrate = Literal["thoughts", "none", "unknown"]
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Base of every record: immutable, and JSON without its default values."""
+
+
+class Thought(Record, frozen=True):
+    """A piece of visible reasoning and the place in the raw file it was taken from."""
+
+    text: str
+    source: ThoughtSource
+
+
+class Call(Record, frozen=True):
+    """One tool call; `arguments` as the agent gave them, {} where the raw file lost them."""
+
+    name: str
+    arguments: dict[str, Any] = {}
+    call_id: str | None = None
+
+
+class Observation(Record, frozen=True):
+    """What came back; `text` is None where the raw file names a result without content."""
+
+    text: str | None
+    call_id: str | None = None
+
+
+class Step(Record, frozen=True):
+    """One step: each character of the agent's text is in exactly one of thoughts, message and calls.
+
+    `number` is unique and rising within the trajectory: ATIF's step_id, continued over joined segments, or
+    the n-th assistant message where the format has no numbers. Observations follow the calls of their step.
+    """
+
+    number: int
+    source: StepSource
+    message: str = ""
+    thoughts: tuple[Thought, ...] = ()
+    calls: tuple[Call, ...] = ()
+    observations: tuple[Observation, ...] = ()
+    timestamp: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was said, thought, called or observed."""
+        spoken = self.message.strip() or any(thought.text.strip() for thought in self.thoughts)
+        return not (spoken or self.calls or any(result.text for result in self.observations))
+
+
+class Outcome(Record, frozen=True):
+    """Pass or fail by the reward alone; an exception is kept beside it, and unknown says why."""
+
+    status: OutcomeStatus
+    reward: float | None = None
+    reason: str | None = None
+    exception: str | None = None
+
+
+class SourceFile(Record, frozen=True):
+    """A raw file a trial was read from: path relative to the dataset's folder, and SHA-256 of its bytes."""
+
+    path: str
+    sha256: str
+
+
+class Trial(Record, frozen=True):
+    """One attempt at a task: who, what came of it, and whether there is a trajectory to read.
+
+    `root` is the dataset path (as configured) the trial was found under, `key` its relative path there;
+    `status` other than "ok" carries a `reason`.
+    """
+
+    id: str
+    dataset: str
+    task: str
+    attempt: str
+    root: str
+    key: str
+    outcome: Outcome
+    status: TrialStatus
+    reason: str | None = None
+    backbone: str | None = None
+    scaffold: str | None = None
+    weight: float | None = None
+    sources: tuple[SourceFile, ...] = ()
+
+
+class Subagent(Record, frozen=True):
+    """A sub-agent's own run, kept apart from the main agent's steps."""
+
+    name: str
+    parent_step: int | None
+    steps: tuple[Step, ...]
+
+
+class Trajectory(Record, frozen=True):
+    """One trial's run in the normal form every later stage reads."""
+
+    trial: Trial
+    steps: tuple[Step, ...]
+    subagents: tuple[Subagent, ...] = ()
+    schema: str = TRAJECTORY_SCHEMA
+
+    @property
+    def id(self) -> str:
+        """The trial's id."""
+        return self.trial.id
+
+
+class Transcript(Record, frozen=True):
+    """What a judge reads of a trajectory: no outcome, no task name, no empty steps, long observations cut."""
+
+    id: str
+    steps: tuple[Step, ...]
+    empty_steps: int = 0
+    cut_observations: int = 0
+    cut_characters: int = 0
+    schema: str = TRANSCRIPT_SCHEMA
+
+    @property
+    def substrate(self) -> Substrate:
+        """Whether there is any thought to find an acknowledgment in."""
+        return "thoughts" if any(step.thoughts for step in self.steps) else "none"
+
+
+class Deviation(Record, frozen=True):
+    """Something in a raw file that is not as its format says: counted by `code`, never fatal."""
+
+    file: str
+    code: str
+    detail: str = ""
+
+
+class QuoteCheck(Record, frozen=True):
+    """Where a quote stands: `step`, `field`, the field's `index` in the step, offsets into that text."""
+
+    verdict: QuoteVerdict
+    step: int | None = None
+    field: QuoteField | None = None
+    index: int | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class Span(Record, frozen=True):
+    """One acknowledged and unresolved conflict: both quotes, where they stand, and of which kind it is."""
+
+    span_id: int
+    start_step: int
+    end_step: int
+    acknowledgment_step: int
+    acknowledgment_quote: str
+    action_step: int
+    action_quote: str
+    conflict_type: ConflictType
+    confidence: int | None = None
+    reasoning: str = ""
+    acknowledgment_check: QuoteCheck = QuoteCheck("not_checkable")
+    action_check: QuoteCheck = QuoteCheck("not_checkable")
+
+
+class Judgement(Record, frozen=True):
+    """One judge's word on one trajectory: flagged, unflagged, or unjudged with a reason.
+
+    `rating` is the 1-5 overall coherence of the generic judge. `substrate` "none" means there was no thought
+    to judge. `reply` is the reply-store key (`llm`), `basis` names the prompt, rule set or file it rests on.
+    """
+
+    trajectory: str
+    judge: str
+    kind: Literal["llm", "rules", "recorded"]
+    state: JudgementState
+    reason: str | None = None
+    detail: str = ""
+    summary: str = ""
+    spans: tuple[Span, ...] = ()
+    rating: int | None = None
+    substrate: Substrate = "unknown"
+    sample: int = 0
+    model: str | None = None
+    reply: str | None = None
+    basis: str = ""
+    schema: str = JUDGEMENT_SCHEMA
+
+
+class Entry(Record, frozen=True):
+    """One row of a dataset's index: the trial and what ingest counted, without the text.
+
+    `thoughts` counts thoughts by their source. `features` and `judgements` are filled only by table-only
+    datasets, which bring them instead of text.
+    """
+
+    trial: Trial
+    steps: int = 0
+    agent_steps: int = 0
+    thoughts: dict[ThoughtSource, int] = {}
+    subagents: int = 0
+    subagent_steps: int = 0
+    deviations: dict[str, int] = {}
+    features: dict[str, float | None] = {}
+    judgements: tuple[Judgement, ...] = ()
