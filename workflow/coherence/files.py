@@ -77,15 +77,22 @@ def write_lines(path: Path, records: Iterable[Any]) -> None:
 
 def read_lines(path: Path, kind: type[T]) -> Iterator[T]:
     """Read JSON Lines as `kind`; raise InputError naming file and line where one does not fit."""
+    for _, record in read_numbered_lines(path, kind):
+        yield record
+
+
+def read_numbered_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
+    """Read JSON Lines as `kind`, each with the number of its line; raise InputError as `read_lines` does."""
     decoder = msgspec.json.Decoder(kind)
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     try:
-                        yield decoder.decode(line)
+                        record = decoder.decode(line)
                     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                         raise InputError(f"{path}:{number}: {error}") from error
+                    yield number, record
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
 
@@ -141,6 +148,14 @@ class Memo:
         self._new[item] = (key, value)
         self.made += 1
 
+    def forgotten(self) -> Iterator[Any]:
+        """Yield what was made of items that this run has not seen."""
+        for item in sorted(self._old.keys() - self._new.keys()):
+            try:
+                yield msgspec.json.decode(self._old[item][1], type=self._kind)
+            except msgspec.MsgspecError:
+                continue
+
     def save(self) -> None:
-        """Write the items seen in this run; those not asked for are forgotten."""
+        """Write the items seen in this run, and only those."""
         write_bytes(self._path, encode(self._new))

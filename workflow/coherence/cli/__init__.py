@@ -1,6 +1,56 @@
 """The command line: one small command a stage; the only layer that knows paths and config."""
 
+import argparse
+import sys
+from importlib import import_module
+from typing import Final
 
-def main() -> int:
-    """Run the command line."""
-    return 0
+from coherence.cli.arguments import say
+from coherence.errors import CoherenceError
+
+COMMANDS: Final[dict[str, str]] = {
+    "inspect": "say what a folder of runs holds, without any config",
+    "plan": "list the units of each dataset and shard",
+    "ingest": "read raw files into normalised trajectories and an index",
+    "preprocess": "turn trajectories into what a judge reads",
+    "features": "measure the cheap baselines of each trajectory",
+    "judge": "judge each transcript",
+    "gather": "join the shards of a stage into one file a dataset",
+    "table": "join outcomes, features and judgements: one row a trajectory",
+    "evaluate": "failure rates, selectivity, lead time",
+    "figures": "draw the figures",
+    "report": "write the report and the trajectory pages",
+    "show": "print the failure rates and where the report is",
+    "agreement": "compare a judge with reference labels",
+    "schema": "print the config's JSON schema",
+}
+
+
+def parser_for(arguments: list[str]) -> argparse.ArgumentParser:
+    """Return the parser; only the command asked for is imported and declared in full."""
+    parser = argparse.ArgumentParser(
+        prog="coherence", description="Strained coherence and error incoherence in coding-agent trajectories."
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text.capitalize() + ".")
+        if arguments[:1] == [name]:
+            module = import_module(f"coherence.cli.{name}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; return 0, 1 for an error of the user's, 130 when interrupted."""
+    given = sys.argv[1:] if arguments is None else arguments
+    args = parser_for(given).parse_args(given)
+    try:
+        code: int = args.run(args)
+    except CoherenceError as error:
+        say(f"coherence {args.command}: {error}")
+        return 1
+    except KeyboardInterrupt:
+        say(f"coherence {args.command}: interrupted; what is done is kept")
+        return 130
+    return code

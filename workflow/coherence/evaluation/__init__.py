@@ -1,1 +1,1 @@
-"""evaluation."""
+"""The table (a row a trajectory) and what is asked of it."""

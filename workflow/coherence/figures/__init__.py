@@ -1,1 +1,1 @@
-"""figures."""
+"""Figures of what the evaluation found, as PNG, PDF and SVG."""

@@ -5,9 +5,11 @@ raises for what a file holds: whatever is broken comes back as a trial with a st
 """
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
+from coherence.errors import ConfigError
 from coherence.records import Deviation, Judgement, Record, Trajectory, Trial
 
 
@@ -62,3 +64,10 @@ FORMATS: Final[dict[str, str]] = {
     "mini-swe-agent": "coherence.formats.mini_swe_agent",
     "table": "coherence.formats.table",
 }
+
+
+def load(name: str) -> Format:
+    """Return the module of a format, imported on first use; ConfigError names the known formats."""
+    if name not in FORMATS:
+        raise ConfigError(f"format: {name!r} is not known; write one of {', '.join(FORMATS)}")
+    return cast(Format, import_module(FORMATS[name]))

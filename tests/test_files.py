@@ -1,0 +1,91 @@
+"""Files: atomic, stable, and honest about what they cannot read."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coherence.errors import InputError
+from coherence.files import (
+    Memo,
+    csv_text,
+    digest,
+    read_json,
+    read_lines,
+    without_surrogates,
+    write_bytes,
+    write_json,
+    write_lines,
+)
+from coherence.records import Deviation
+
+
+@given(st.lists(st.text()), st.lists(st.text()))
+def test_digests_of_different_lists_differ(first: list[str], second: list[str]) -> None:
+    assert (digest(*first) == digest(*second)) == (first == second)
+
+
+@given(st.text(st.characters()))
+def test_any_text_becomes_writable(text: str) -> None:
+    without_surrogates(text + "\ud83d").encode()
+
+
+def test_a_surrogate_pair_is_kept_as_its_character() -> None:
+    assert without_surrogates("\ud83d\ude00 \ud83d!") == "😀 \N{REPLACEMENT CHARACTER}!"
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_bytes(path, b"old")
+    with pytest.raises(TypeError):
+        write_bytes(path, "not bytes")  # type: ignore[arg-type]
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("a.json", b"old")]
+
+
+def test_json_is_stable_and_round_trips(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", Deviation("f", "c", "é"))
+    write_json(tmp_path / "b.json", {"file": "f", "detail": "é", "code": "c"})
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    assert read_json(tmp_path / "a.json", Deviation) == Deviation("f", "c", "é")
+
+
+def test_a_bad_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    write_lines(path, [Deviation("f", "c")])
+    path.write_bytes(path.read_bytes() + b"\n{broken\n")
+    with pytest.raises(InputError, match=r"x\.jsonl:3: "):
+        list(read_lines(path, Deviation))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"gone\.json"):
+        read_json(tmp_path / "gone.json", Deviation)
+
+
+def test_csv_refuses_columns_it_was_not_given() -> None:
+    with pytest.raises(ValueError, match="other"):
+        csv_text([{"a": 1, "other": 2}], ["a"])
+
+
+def test_a_memo_serves_only_the_same_key_and_forgets_what_is_gone(tmp_path: Path) -> None:
+    first = Memo(tmp_path / "m.json", Deviation)
+    first.put("kept", "k1", Deviation("f", "1"))
+    first.put("changed", "k1", Deviation("f", "2"))
+    first.put("gone", "k1", Deviation("f", "3"))
+    first.save()
+    second = Memo(tmp_path / "m.json", Deviation)
+    assert second.get("kept", "k1") == Deviation("f", "1")
+    assert second.get("changed", "k2") is None
+    second.put("changed", "k2", Deviation("f", "4"))
+    assert list(second.forgotten()) == [Deviation("f", "3")]
+    second.save()
+    third = Memo(tmp_path / "m.json", Deviation)
+    assert third.get("gone", "k1") is None
+    assert third.get("changed", "k2") == Deviation("f", "4")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff", b'{"a": ["k", 3]}'], ids=repr)
+def test_a_damaged_memo_is_no_memo(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "m.json").write_bytes(content)
+    assert Memo(tmp_path / "m.json", Deviation).get("a", "k") is None

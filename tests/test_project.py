@@ -1,0 +1,99 @@
+"""The project's own files agree with each other, and speak of nothing but the project."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from coherence import errors
+from coherence.cli.config import read, schema
+
+ROOT = Path(__file__).parents[1]
+CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
+
+
+def tracked() -> list[Path]:
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_environment_yml_installs_what_pyproject_declares() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    assert pip == [*declared, "--editable ."]
+
+
+def test_python_versions_agree() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    assert f"python{declared}" in environment["dependencies"]
+
+
+def test_the_lock_pins_every_declared_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = project["dependencies"] + project["optional-dependencies"]["dev"]
+    names = {re.split(r"[<>=\[ ]", line)[0].lower() for line in declared}
+    locked = {line.split("==")[0] for line in (ROOT / "requirements.lock").read_text().splitlines()}
+    assert names - locked == set()
+
+
+def test_every_lock_line_is_a_pinned_version() -> None:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    assert [line for line in lines if not re.fullmatch(r"[a-z0-9._-]+==[\w.!+]+", line)] == []
+
+
+def test_the_shipped_schema_is_made_from_the_typed_settings() -> None:
+    assert yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()) == schema()
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+def test_every_shipped_config_is_valid(path: Path) -> None:
+    assert read(path).datasets
+
+
+def test_every_setting_is_documented() -> None:
+    text = (ROOT / "config/README.md").read_text()
+    settings = {
+        key
+        for section in schema()["$defs"].values()
+        for key in section.get("properties", {})
+        if key != "kind"
+    }
+    assert sorted(key for key in settings if f"`{key}`" not in text) == []
+
+
+def test_the_error_tree_drawn_is_the_error_tree() -> None:
+    drawn = re.findall(r"(\w+Error)\b", (errors.__doc__ or "").split("\n", 1)[1])
+    defined = [name for name in vars(errors) if name.endswith("Error")]
+    assert sorted(drawn) == sorted(defined)
+
+
+def test_the_snakefile_is_one_page() -> None:
+    assert len((ROOT / "Snakefile").read_text().splitlines()) <= 40
+
+
+def test_no_machine_paths_or_registry_hosts() -> None:
+    # Split so that this file does not match itself.
+    words = [
+        "/wo" + "rk/",
+        "/ro" + "ot/",
+        "/fa" + "rm/",
+        "py" + "pi.org",
+        "python" + "hosted",
+        "registry.np" + "mjs",
+    ]
+    pattern = re.compile("|".join(map(re.escape, words)))
+    hits = [
+        f"{path.relative_to(ROOT)}: {match.group()}"
+        for path in tracked()
+        if path.suffix not in {".png", ".pdf"}
+        for match in [pattern.search(path.read_text("utf-8", errors="replace"))]
+        if match
+    ]
+    assert hits == []

@@ -1,0 +1,63 @@
+"""Arguments and messages the commands share."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from coherence.cli.config import Config, read
+from coherence.errors import ConfigError
+
+DEFAULT_CONFIG = "config/config.yaml"
+CONFIG_VARIABLE = "COHERENCE_CONFIG"
+
+
+def say(text: str) -> None:
+    """Tell the user something on stderr."""
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - the command line's own voice
+
+
+def add_config_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare `--config`."""
+    parser.add_argument(
+        "--config", type=Path, default=Path(DEFAULT_CONFIG), help=f"default: {DEFAULT_CONFIG}"
+    )
+
+
+def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare `--config` and `--dataset`."""
+    add_config_argument(parser)
+    parser.add_argument("--dataset", help="one dataset of the config (default: all)")
+
+
+def add_shard_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare `--config`, `--dataset` and `--shard`."""
+    add_dataset_arguments(parser)
+    parser.add_argument("--shard", type=int, help="one shard of the dataset (default: all)")
+
+
+def config_of(args: argparse.Namespace) -> Config:
+    """Read the config the command was given."""
+    config: Config = read(args.config)
+    return config
+
+
+def each_dataset(config: Config, args: argparse.Namespace) -> Iterator[str]:
+    """Yield the datasets the command was asked for."""
+    if args.dataset is not None and args.dataset not in config.datasets:
+        raise ConfigError(f"--dataset {args.dataset}: not in the config; known: {', '.join(config.datasets)}")
+    yield from [args.dataset] if args.dataset is not None else config.datasets
+
+
+def each_shard(
+    config: Config, args: argparse.Namespace, prepare: Callable[[Config, str], Any] | None = None
+) -> Iterator[tuple[str, int]]:
+    """Yield the (dataset, shard) pairs the command was asked for; `prepare` runs first where all are."""
+    for name in each_dataset(config, args):
+        shards = config.datasets[name].shards
+        if args.shard is not None and not 0 <= args.shard < shards:
+            raise ConfigError(f"--shard {args.shard}: dataset {name} has shards 0 to {shards - 1}")
+        if args.shard is None and prepare is not None:
+            prepare(config, name)
+        yield from ((name, shard) for shard in (range(shards) if args.shard is None else [args.shard]))

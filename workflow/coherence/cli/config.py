@@ -1,0 +1,189 @@
+"""The settings of a run, typed: what `config/*.yaml` may hold. `config/README.md` explains every key."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import yaml
+from msgspec import Meta
+
+from coherence.errors import ConfigError
+from coherence.files import digest, encode
+from coherence.judges.llm import LlmSettings
+from coherence.judges.rules import RulesSettings
+from coherence.preprocess import PreprocessSettings
+
+NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
+RESERVED = frozenset({"config", "figures", "logs", "memo", "pages", "real", "replies", "tables"})
+
+Positive = Annotated[int, Meta(ge=1)]
+
+
+class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of every section: unknown keys are errors."""
+
+
+class Dataset(Section, frozen=True):
+    """Where one dataset's runs are and what they are runs of."""
+
+    paths: str | list[str]
+    format: Literal["harbor", "atif", "mini-swe-agent", "table"]
+    backbone: str | None = None
+    scaffold: str | None = None
+    notes: str = ""
+    simulated: str = ""
+    shards: Positive = 1
+    retry_of: dict[str, str] = {}
+    pass_reward: float = 1.0
+    reward_key: str | None = None
+    columns: dict[str, str] = {}
+    feature_columns: list[str] = []
+    verdict_columns: dict[str, dict[str, str]] = {}
+
+    @property
+    def roots(self) -> list[str]:
+        """The dataset's paths as a list."""
+        return [self.paths] if isinstance(self.paths, str) else self.paths
+
+
+class RulesJudge(Section, frozen=True, tag_field="kind", tag="rules"):
+    """A judge in plain code."""
+
+    datasets: list[str] | None = None
+    settings: RulesSettings = RulesSettings()
+
+
+class RecordedJudge(Section, frozen=True, tag_field="kind", tag="recorded"):
+    """Verdicts from a file, or from the columns of table-only datasets (no `path`)."""
+
+    path: str | None = None
+    rating_at_most: int | None = None
+    datasets: list[str] | None = None
+
+
+class LlmJudge(LlmSettings, frozen=True, kw_only=True, tag_field="kind", tag="llm"):
+    """A language model behind the Messages API."""
+
+    datasets: list[str] | None = None
+
+
+JudgeSection = RulesJudge | RecordedJudge | LlmJudge
+
+
+class Evaluation(Section, frozen=True):
+    """Seeds and sizes of the evaluation."""
+
+    seed: int = 20260607
+    resamples: Positive = 1000
+
+
+class Report(Section, frozen=True):
+    """What the report shows."""
+
+    title: str = "Strained coherence in coding-agent trajectories"
+    pages: Literal["flagged", "all"] = "flagged"
+    spans_shown: Positive = 200
+
+
+class Config(Section, frozen=True):
+    """A whole run."""
+
+    datasets: dict[str, Dataset]
+    judges: dict[str, JudgeSection]
+    name: str = "default"
+    results: str = "results"
+    replies: str = "results/replies"
+    preprocess: PreprocessSettings = PreprocessSettings()
+    evaluation: Evaluation = Evaluation()
+    report: Report = Report()
+
+    def judges_of(self, dataset: str) -> list[str]:
+        """Return the names of the judges that judge a dataset, in the order of the config."""
+        return [
+            name for name, judge in self.judges.items() if judge.datasets is None or dataset in judge.datasets
+        ]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of the config."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Config)}
+
+
+def leaves(error: Any) -> list[Any]:
+    """Return the errors inside a union's error that belong to the branch the value's `kind` chooses."""
+    if error.validator != "anyOf" or not isinstance(error.instance, dict):
+        return [error]
+    wrong_kind = [inner for inner in error.context if list(inner.path) == ["kind"]]
+    strangers = {inner.schema_path[0] for inner in wrong_kind}
+    chosen = [inner for inner in error.context if inner.schema_path[0] not in strangers]
+    return chosen or [error]
+
+
+def line(error: Any) -> str:
+    """Return one error as "key: what is wrong"."""
+    where = ".".join(str(part) for part in error.absolute_path) or "top level"
+    if error.validator == "anyOf" and isinstance(error.instance, dict):
+        return f"{where}.kind: must be one of llm, recorded, rules, not {error.instance.get('kind')!r}"
+    return f"{where}: {error.message}"
+
+
+def explain(raw: Any, fallback: str) -> str:
+    """Return the offending keys and why, one line each, as the JSON schema sees it."""
+    import jsonschema  # noqa: PLC0415 - only a broken config pays for the import
+
+    errors = sorted(jsonschema.Draft202012Validator(schema()).iter_errors(raw), key=lambda e: list(e.path))
+    return "\n  ".join(line(leaf) for error in errors for leaf in leaves(error)) or fallback
+
+
+def check_names(config: Config, origin: str) -> None:
+    """Raise ConfigError for a dataset's or judge's name that could not be a file name or wildcard."""
+    for section, names in (("datasets", config.datasets), ("judges", config.judges)):
+        for name in names:
+            if not NAME.fullmatch(name) or name in RESERVED:
+                raise ConfigError(
+                    f"{origin}: {section}.{name}: a name has lower-case letters, digits, '.' and '-' only "
+                    f"and is none of {', '.join(sorted(RESERVED))}"
+                )
+
+
+def check_references(config: Config, origin: str) -> None:
+    """Raise ConfigError for a key that names a dataset or path which the config does not have."""
+    for name, judge in config.judges.items():
+        unknown = set(judge.datasets or ()) - set(config.datasets)
+        if unknown:
+            raise ConfigError(
+                f"{origin}: judges.{name}.datasets: no dataset {', '.join(sorted(unknown))}; "
+                f"known: {', '.join(config.datasets)}"
+            )
+    for name, dataset in config.datasets.items():
+        strangers = {path for pair in dataset.retry_of.items() for path in pair} - set(dataset.roots)
+        if strangers:
+            raise ConfigError(
+                f"{origin}: datasets.{name}.retry_of: not one of its paths: {', '.join(sorted(strangers))}"
+            )
+
+
+def parse(raw: Any, origin: str) -> Config:
+    """Return the typed config of a plain mapping; raise ConfigError naming each bad key."""
+    try:
+        config = msgspec.convert(raw, Config)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{origin}:\n  {explain(raw, str(error))}") from error
+    check_names(config, origin)
+    check_references(config, origin)
+    return config
+
+
+def read(path: Path) -> Config:
+    """Read a YAML or JSON config file."""
+    try:
+        raw = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
+    return parse(raw, str(path))
+
+
+def config_digest(config: Config) -> str:
+    """Return the digest that names a resolved config."""
+    return digest(encode(config))

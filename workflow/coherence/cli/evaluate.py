@@ -1,0 +1,91 @@
+"""`coherence evaluate`: the result tables, over all datasets of the config."""
+
+import argparse
+from collections.abc import Iterator
+
+from coherence.cli.arguments import add_config_argument, config_of, say
+from coherence.cli.config import Config, RulesJudge
+from coherence.cli.layout import Layout
+from coherence.cli.loading import Loaded
+from coherence.evaluation.attrition import attrition
+from coherence.evaluation.counts import (
+    attrition_table,
+    count_deviations,
+    count_judgements,
+    deviation_table,
+    judgement_table,
+)
+from coherence.evaluation.evaluate import Evaluation, evaluate, tables
+from coherence.evaluation.render import Table, write_table
+from coherence.evaluation.settings import EvaluationSettings
+from coherence.evaluation.table import Row
+from coherence.features import FEATURES, MARKER_PREFIX
+from coherence.files import write_json
+from coherence.stats.intervals import Bootstrap
+
+
+def feature_names(rows: list[Row]) -> tuple[str, ...]:
+    """Return the features to compare: the paper's, then a table's own; single markers are not compared."""
+    own = sorted({name for row in rows for name in row.features if not name.startswith(MARKER_PREFIX)})
+    return (*FEATURES, *(name for name in own if name not in FEATURES))
+
+
+def settings_of(config: Config, rows: list[Row]) -> EvaluationSettings:
+    """Return what the evaluation is told."""
+    return EvaluationSettings(
+        bootstrap=Bootstrap(config.evaluation.resamples, config.evaluation.seed),
+        rating_at_most={
+            name: judge.rating_at_most
+            for name, judge in config.judges.items()
+            if not isinstance(judge, RulesJudge) and judge.rating_at_most is not None
+        },
+        judges=tuple(config.judges),
+        features=feature_names(rows),
+        simulated=simulated(config),
+    )
+
+
+def simulated(config: Config) -> dict[str, str]:
+    """Return by dataset what is not real about it."""
+    return {name: dataset.simulated for name, dataset in config.datasets.items() if dataset.simulated}
+
+
+def counts(config: Config, loaded: list[Loaded]) -> Iterator[Table]:
+    """Yield the tables of counts."""
+    notes = simulated(config)
+    judged = [
+        count_judgements(data.name, judge, words)
+        for data in loaded
+        for judge, words in data.all_judgements().items()
+    ]
+    yield judgement_table(judged, notes)
+    trials = [row for data in loaded for row in attrition(data.name, data.entries(), data.exclusions())]
+    yield attrition_table(trials, notes)
+    deviations = [row for data in loaded for row in count_deviations(data.name, data.entries())]
+    yield deviation_table(deviations, notes)
+
+
+def evaluated(config: Config) -> tuple[Evaluation, tuple[Table, ...]]:
+    """Return the evaluation of all datasets and every table."""
+    loaded = [Loaded(config, name) for name in config.datasets]
+    rows = [row for data in loaded for row in data.rows()]
+    evaluation = evaluate(rows, settings_of(config, rows), {data.name: data.timelines() for data in loaded})
+    return evaluation, (*tables(evaluation), *counts(config, loaded))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_config_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the tables, and the evaluation itself for the figures and the report."""
+    config = config_of(args)
+    layout = Layout(config)
+    evaluation, made = evaluated(config)
+    for table in made:
+        write_table(table, layout.tables)
+    write_json(layout.evaluation, evaluation)
+    write_json(layout.shown, made)
+    say(f"evaluate: {len(made)} tables in {layout.tables}")
+    return 0

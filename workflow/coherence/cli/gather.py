@@ -1,0 +1,101 @@
+"""`coherence gather`: the shards of a stage joined into one file a dataset."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from coherence.cli.arguments import add_dataset_arguments, config_of, each_dataset, say
+from coherence.cli.loading import Loaded
+from coherence.errors import ConfigError
+from coherence.evaluation.attrition import Missing, missing
+from coherence.features import FEATURES
+from coherence.files import write_csv, write_lines
+from coherence.records import Entry
+
+INDEX_COLUMNS = (
+    *("trajectory", "task", "attempt", "root", "key", "status", "reason", "outcome", "reward"),
+    *("outcome_reason", "exception", "backbone", "scaffold", "weight", "steps", "agent_steps"),
+    *("think_call", "reasoning", "scaffold_text", "message", "subagents", "subagent_steps"),
+    *("deviations", "excluded"),
+)
+
+
+def index_row(entry: Entry, excluded: str | None) -> dict[str, Any]:
+    """Return one line of index.csv."""
+    trial, outcome = entry.trial, entry.trial.outcome
+    return {
+        **{name: getattr(trial, name) for name in ("task", "attempt", "root", "key", "status", "reason")},
+        **{name: getattr(trial, name) for name in ("backbone", "scaffold", "weight")},
+        **{name: getattr(entry, name) for name in ("steps", "agent_steps", "subagents", "subagent_steps")},
+        "trajectory": trial.id,
+        "outcome": outcome.status,
+        "reward": outcome.reward,
+        "outcome_reason": outcome.reason,
+        "exception": outcome.exception,
+        "think_call": entry.thoughts.get("think_call", 0),
+        "reasoning": entry.thoughts.get("reasoning", 0),
+        "scaffold_text": entry.thoughts.get("scaffold", 0),
+        "message": entry.thoughts.get("message", 0),
+        "deviations": sum(entry.deviations.values()),
+        "excluded": excluded,
+    }
+
+
+def gather_index(loaded: Loaded) -> None:
+    """Write index.csv, ingest.csv and attrition.csv."""
+    folder = loaded.layout.dataset(loaded.name)
+    entries, left_out = loaded.entries(), loaded.exclusions()
+    rows = [index_row(entry, left_out.get(entry.trial.id)) for entry in entries]
+    write_csv(folder / "index.csv", rows, INDEX_COLUMNS)
+    reports = [msgspec.structs.asdict(report) for report in loaded.reports()]
+    write_csv(folder / "ingest.csv", reports, ("file", "status", "code", "detail"))
+    gone = [msgspec.structs.asdict(row) for row in missing(entries, left_out)]
+    write_csv(folder / "attrition.csv", gone, Missing.__struct_fields__)
+    say(f"gather {loaded.name}: {len(entries)} trials, {len(gone)} without a place in the comparison")
+
+
+def gather_features(loaded: Loaded) -> None:
+    """Write features.csv, one row a trajectory."""
+    values = loaded.features()
+    found = dict.fromkeys(name for row in values.values() for name in row)
+    columns = ["trajectory", *(found or FEATURES)]
+    rows = [{"trajectory": name, **values[name]} for name in sorted(values)]
+    write_csv(loaded.layout.dataset(loaded.name) / "features.csv", rows, columns)
+
+
+def gather_judgements(loaded: Loaded, judge: str) -> None:
+    """Write one judge's judgements, ordered by trajectory and sample."""
+    words = sorted(loaded.judgements(judge), key=lambda word: (word.trajectory, word.sample))
+    write_lines(loaded.layout.judgements(loaded.name, judge), words)
+
+
+def judges_asked(loaded: Loaded, judge: str | None) -> Iterator[str]:
+    """Yield the judges to gather; raise ConfigError for one that does not judge the dataset."""
+    known = loaded.config.judges_of(loaded.name)
+    if judge is not None and judge not in known:
+        raise ConfigError(f"--judge {judge}: judges of dataset {loaded.name} are {', '.join(known)}")
+    yield from [judge] if judge is not None else known
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("what", choices=("index", "features", "judgements"))
+    parser.add_argument("--judge", help="one judge (default: all)")
+    add_dataset_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Join one stage's shards."""
+    config = config_of(args)
+    for name in each_dataset(config, args):
+        loaded = Loaded(config, name)
+        if args.what == "index":
+            gather_index(loaded)
+        elif args.what == "features":
+            gather_features(loaded)
+        else:
+            for judge in judges_asked(loaded, args.judge):
+                gather_judgements(loaded, judge)
+    return 0

@@ -1,0 +1,119 @@
+"""`coherence judge`: transcripts -> judgements of one judge."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from coherence.cli.arguments import add_shard_arguments, config_of, each_shard, say
+from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge
+from coherence.cli.layout import Layout
+from coherence.cli.plan import code_digest
+from coherence.cli.shards import decode, read_index
+from coherence.errors import ConfigError, InputError
+from coherence.files import Memo, digest, encode, read_lines, write_lines
+from coherence.judges import Judge
+from coherence.judges.llm import LlmJudge as Llm
+from coherence.judges.recorded import RecordedJudge as Recorded
+from coherence.judges.rules import RulesJudge as Rules
+from coherence.preprocess import Prepared
+from coherence.records import Entry, Judgement, Record, Transcript
+
+
+class Words(Record, frozen=True):
+    """Everything a judge said of one trajectory."""
+
+    judgements: tuple[Judgement, ...]
+
+
+def judge_of(config: Config, name: str, entries: list[Entry]) -> Judge | None:
+    """Return the judge, or None for one whose verdicts come with the tables themselves."""
+    section = config.judges[name]
+    if isinstance(section, LlmJudge):
+        return Llm(name, section, Layout(config).replies)
+    if isinstance(section, RulesJudge):
+        return Rules(name, section.settings)
+    assert isinstance(section, RecordedJudge)  # noqa: S101 - the union has no fourth kind
+    if section.path is None:
+        return None
+    trials = {entry.trial.id: entry.trial for entry in entries}
+    return Recorded(name, Path(section.path), trials, section.rating_at_most)
+
+
+def read_transcripts(layout: Layout, dataset: str, shard: int) -> Iterator[tuple[bytes, Transcript]]:
+    """Yield each transcript of a shard with its bytes, one at a time."""
+    for row in read_lines(layout.shard(dataset, "preprocess", shard), Prepared):
+        path = layout.transcript(dataset, row.id)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error}); run `coherence preprocess` again") from error
+        yield data, decode(data, Transcript, path)
+
+
+def judged_by_rules(
+    judge: Judge, memo: Memo, settings: str, transcripts: Iterator[tuple[bytes, Transcript]]
+) -> Iterator[Judgement]:
+    """Yield the judgements of a judge in plain code, anew only where transcript, settings or code changed."""
+    for data, transcript in transcripts:
+        key = digest(data, settings, code_digest("judge"))
+        words: Words | None = memo.get(transcript.id, key)
+        if words is None:
+            words = Words(tuple(judge.judge([transcript])))
+            memo.put(transcript.id, key, words)
+        yield from words.judgements
+
+
+def without_text(entry: Entry, judge: str) -> Iterator[Judgement]:
+    """Yield what a table-only trial brings of this judge, or that there is nothing to judge."""
+    brought = [word for word in entry.judgements if word.judge == judge]
+    yield from brought or [
+        Judgement(entry.trial.id, judge, "recorded", "unjudged", reason="missing", detail="no text to judge")
+    ]
+
+
+def judge_shard(config: Config, dataset: str, name: str, shard: int) -> None:
+    """Judge one shard and write its judgements; the trajectories without text bring their own."""
+    layout = Layout(config)
+    entries = list(read_index(layout, dataset, shard))
+    judge = judge_of(config, name, entries)
+    transcripts = read_transcripts(layout, dataset, shard)
+    words: list[Judgement] = []
+    if isinstance(judge, Rules):
+        memo = Memo(layout.memo(dataset, f"judge-{name}", shard), Words)
+        words += judged_by_rules(judge, memo, digest(encode(config.judges[name])), transcripts)
+        memo.save()
+        say(f"judge {name} {dataset} shard {shard}: {memo.made} judged, {memo.kept} unchanged")
+    elif judge is not None:
+        words += judge.judge(transcript for _, transcript in transcripts)
+    tables = [entry for entry in entries if entry.trial.status == "no_text"]
+    words += [word for entry in tables for word in without_text(entry, name)]
+    write_lines(layout.shard(dataset, f"judge-{name}", shard), words)
+    flagged = len({word.trajectory for word in words if word.state == "flagged"})
+    unjudged = sum(word.state == "unjudged" for word in words)
+    say(
+        f"judge {name} {dataset} shard {shard}: {len(words)} judgements, {flagged} flagged, "
+        f"{unjudged} unjudged"
+    )
+
+
+def judges_asked(config: Config, dataset: str, judge: str | None) -> list[str]:
+    """Return the judges to ask; raise ConfigError for one that does not judge the dataset."""
+    known = config.judges_of(dataset)
+    if judge is not None and judge not in known:
+        raise ConfigError(f"--judge {judge}: the judges of dataset {dataset} are {', '.join(known)}")
+    return known if judge is None else [judge]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_shard_arguments(parser)
+    parser.add_argument("--judge", help="one judge of the config (default: all)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge one shard or all of them."""
+    config = config_of(args)
+    for dataset, shard in each_shard(config, args):
+        for name in judges_asked(config, dataset, args.judge):
+            judge_shard(config, dataset, name, shard)
+    return 0

@@ -1,0 +1,55 @@
+"""Where everything made lies. Arguments may be Snakemake wildcards such as "{dataset}"."""
+
+from pathlib import Path
+
+from coherence.cli.config import Config
+
+
+class Layout:
+    """The paths of one run, below its results folder."""
+
+    def __init__(self, config: Config) -> None:
+        self.results = Path(config.results)
+        self.replies = Path(config.replies)
+        self.tables = self.results / "tables"
+        self.figures = self.results / "figures"
+        self.evaluation = self.tables / "evaluation.json"
+        self.shown = self.tables / "tables.json"
+        self.report = self.results / "report.html"
+        self.provenance = self.results / "provenance.json"
+
+    def config(self, digest: str) -> Path:
+        """A resolved config."""
+        return self.results / "config" / f"{digest[:12]}.json"
+
+    def dataset(self, dataset: str) -> Path:
+        """The folder of one dataset."""
+        return self.results / dataset
+
+    def shard(self, dataset: str, stage: str, shard: int | str) -> Path:
+        """What one stage made of one shard."""
+        return self.dataset(dataset) / "shards" / f"{stage}-{shard}.jsonl"
+
+    def memo(self, dataset: str, stage: str, shard: int | str) -> Path:
+        """What one stage remembers of one shard between runs."""
+        return self.results / "memo" / dataset / f"{stage}-{shard}.json"
+
+    def trajectory(self, dataset: str, trajectory: str) -> Path:
+        """One normalised trajectory."""
+        return self.dataset(dataset) / "trajectories" / f"{trajectory}.json"
+
+    def transcript(self, dataset: str, trajectory: str) -> Path:
+        """What the judge reads of one trajectory."""
+        return self.dataset(dataset) / "preprocessed" / f"{trajectory}.json"
+
+    def judgements(self, dataset: str, judge: str) -> Path:
+        """All judgements of one judge on one dataset."""
+        return self.dataset(dataset) / "judgements" / f"{judge}.jsonl"
+
+    def page(self, dataset: str, trajectory: str) -> Path:
+        """The page of one trajectory."""
+        return self.results / "pages" / dataset / f"{trajectory}.html"
+
+    def log(self, *parts: str) -> Path:
+        """A job's log."""
+        return self.results / "logs" / f"{'-'.join(parts)}.log"

@@ -1,0 +1,71 @@
+"""A dataset's intermediates read back from its shards."""
+
+from collections.abc import Iterator
+
+from coherence.cli.config import Config
+from coherence.cli.features import Measured
+from coherence.cli.ingest import FileReport
+from coherence.cli.layout import Layout
+from coherence.evaluation.attrition import exclusions
+from coherence.evaluation.first_flags import Timeline
+from coherence.evaluation.table import Row, build_rows
+from coherence.files import read_lines
+from coherence.preprocess import Prepared
+from coherence.records import Entry, Judgement
+
+
+class Loaded:
+    """What the stages made of one dataset, read when asked for."""
+
+    def __init__(self, config: Config, name: str) -> None:
+        self.config = config
+        self.name = name
+        self.layout = Layout(config)
+        self.shards = range(config.datasets[name].shards)
+
+    def entries(self) -> list[Entry]:
+        """Return the index, ordered by dataset path and key."""
+        found = (e for k in self.shards for e in read_lines(self.layout.shard(self.name, "index", k), Entry))
+        roots = self.config.datasets[self.name].roots
+        return sorted(
+            found, key=lambda entry: (roots.index(entry.trial.root), entry.trial.key, entry.trial.id)
+        )
+
+    def exclusions(self) -> dict[str, str]:
+        """Return why each trial that a retry concerns is left out."""
+        return exclusions(self.entries(), self.config.datasets[self.name].retry_of)
+
+    def reports(self) -> Iterator[FileReport]:
+        """Yield the lines of ingest.csv."""
+        for shard in self.shards:
+            yield from read_lines(self.layout.shard(self.name, "reports", shard), FileReport)
+
+    def prepared(self) -> Iterator[Prepared]:
+        """Yield the summaries of the transcripts."""
+        for shard in self.shards:
+            yield from read_lines(self.layout.shard(self.name, "preprocess", shard), Prepared)
+
+    def timelines(self) -> dict[str, Timeline]:
+        """Return the step numbers of each trajectory."""
+        return {row.id: Timeline(row.steps, row.thought_steps) for row in self.prepared()}
+
+    def features(self) -> dict[str, dict[str, float | None]]:
+        """Return the features by trajectory id."""
+        return {
+            row.id: row.values
+            for shard in self.shards
+            for row in read_lines(self.layout.shard(self.name, "features", shard), Measured)
+        }
+
+    def judgements(self, judge: str) -> Iterator[Judgement]:
+        """Yield one judge's judgements, shard by shard."""
+        for shard in self.shards:
+            yield from read_lines(self.layout.shard(self.name, f"judge-{judge}", shard), Judgement)
+
+    def all_judgements(self) -> dict[str, list[Judgement]]:
+        """Return the judgements of each of the dataset's judges."""
+        return {judge: list(self.judgements(judge)) for judge in self.config.judges_of(self.name)}
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return the table: a row a trajectory."""
+        return build_rows(self.entries(), self.features(), self.all_judgements(), self.exclusions())

@@ -1,0 +1,197 @@
+"""`coherence report`: the report, the trajectory pages and the provenance of every row."""
+
+import argparse
+import shutil
+from importlib.metadata import version
+
+from coherence.cli.arguments import add_config_argument, config_of, say
+from coherence.cli.config import Config, config_digest
+from coherence.cli.layout import Layout
+from coherence.cli.loading import Loaded
+from coherence.evaluation import render
+from coherence.evaluation.evaluate import Evaluation
+from coherence.figures import forest, lead_time
+from coherence.files import read_json, write_json, write_text
+from coherence.records import Entry, Judgement, Record, SourceFile, Transcript
+from coherence.report.blocks import (
+    Block,
+    DatasetNote,
+    Figure,
+    Report,
+    Section,
+    SpanList,
+    Table,
+)
+from coherence.report.pages import Page, render_page
+from coherence.report.report import render_report
+from coherence.report.span_lists import span_list
+
+MAIN = ("failure_rates", "selectivity", "lead_time")
+CITATION = (
+    "Pandya, Zhang and Lyu: Strained Coherence: A Pre-Failure Signal in Coding Agent Execution Trajectories. "
+    "arXiv 2606.07889, 2026.",
+    "This software: see CITATION.cff.",
+)
+
+
+class Origin(Record, frozen=True):
+    """What one trajectory's rows rest on: raw files, and for each judge its basis and stored replies."""
+
+    trajectory: str
+    root: str
+    sources: tuple[SourceFile, ...]
+    judges: dict[str, tuple[str, ...]]
+
+
+class Provenance(Record, frozen=True):
+    """Where every row of every table comes from."""
+
+    coherence: str
+    config: str
+    datasets: dict[str, tuple[Origin, ...]]
+
+
+def origins(entries: list[Entry], words: dict[str, list[Judgement]]) -> tuple[Origin, ...]:
+    """Return the origin of each trajectory of a dataset."""
+    rests_on: dict[str, dict[str, tuple[str, ...]]] = {}
+    for judge, judgements in words.items():
+        for word in judgements:
+            parts = tuple(part for part in (word.basis, word.reply) if part)
+            before = rests_on.setdefault(word.trajectory, {}).get(judge, ())
+            rests_on[word.trajectory][judge] = tuple(dict.fromkeys((*before, *parts)))
+    return tuple(
+        Origin(entry.trial.id, entry.trial.root, entry.trial.sources, rests_on.get(entry.trial.id, {}))
+        for entry in entries
+    )
+
+
+def dataset_note(config: Config, name: str, entries: list[Entry], left_out: dict[str, str]) -> DatasetNote:
+    """Return how the report introduces a dataset: the trials that are compared, by outcome."""
+    compared = [e for e in entries if e.trial.id not in left_out and e.trial.status in ("ok", "no_text")]
+    outcomes = [entry.trial.outcome.status for entry in compared]
+    section = config.datasets[name]
+    backbones = sorted({entry.trial.backbone for entry in compared if entry.trial.backbone})
+    return DatasetNote(
+        name=name,
+        trajectories=len(compared),
+        passed=outcomes.count("passed"),
+        failed=outcomes.count("failed"),
+        unknown=outcomes.count("unknown"),
+        backbone=section.backbone or ", ".join(backbones),
+        note=section.notes,
+        simulated=section.simulated,
+    )
+
+
+def table_block(table: render.Table) -> Table:
+    """Return a result table as the report shows it."""
+    return Table(table.title, table.caption, table.columns, table.rows, datasets=table.datasets)
+
+
+def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dict[str, list[Figure]]:
+    """Return the figures of every dataset, by kind."""
+    blocks: dict[str, list[Figure]] = {"gaps": [], "lead-time": []}
+    for name in config.datasets:
+        rates = [row for row in evaluation.failure_rates if row.reading.dataset == name]
+        times = [row for row in evaluation.lead_times if row.dataset == name]
+        titles = {
+            "gaps": (f"Gaps in failure rate, {name}", forest.describe(rates)),
+            "lead-time": (f"Lead time of the first flag, {name}", lead_time.describe(times)),
+        }
+        for kind, (title, alt) in titles.items():
+            svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
+            blocks[kind].append(Figure(title, "", svg, alt, datasets=(name,)))
+    return blocks
+
+
+def write_pages(
+    config: Config, loaded: Loaded, entries: list[Entry], words: dict[str, list[Judgement]]
+) -> set[str]:
+    """Write the pages of a dataset's trajectories and return the ids that have one."""
+    layout, name = loaded.layout, loaded.name
+    by_id: dict[str, list[Judgement]] = {}
+    for judgements in words.values():
+        for word in judgements:
+            by_id.setdefault(word.trajectory, []).append(word)
+    shutil.rmtree(layout.page(name, "_").parent, ignore_errors=True)
+    written = set()
+    for entry in entries:
+        said = tuple(by_id.get(entry.trial.id, ()))
+        wanted = config.report.pages == "all" or any(word.spans for word in said)
+        if entry.trial.status == "ok" and wanted:
+            transcript = read_json(layout.transcript(name, entry.trial.id), Transcript)
+            page = Page(entry.trial, transcript, said, config.datasets[name].simulated)
+            write_text(layout.page(name, entry.trial.id), render_page(page))
+            written.add(entry.trial.id)
+    return written
+
+
+def span_lists(
+    config: Config, entries: list[Entry], words: dict[str, list[Judgement]], pages: set[str]
+) -> list[SpanList]:
+    """Return the spans of each judge on one dataset, bounded."""
+    trials = {entry.trial.id: entry.trial for entry in entries}
+    lists = [span_list(said, trials, pages, config.report.spans_shown) for said in words.values()]
+    return [found for found in lists if found is not None]
+
+
+def sections(
+    tables: dict[str, Table], figures: dict[str, list[Figure]], spans: list[SpanList]
+) -> tuple[Section, ...]:
+    """Return the report's sections in their order."""
+    main: tuple[Block, ...] = (tables["failure_rates"], *figures["gaps"], tables["selectivity"])
+    return (
+        Section("Does a flag go with failure?", main),
+        Section("How early is the first flag?", (tables["lead_time"], *figures["lead-time"])),
+        Section(
+            "What the rates rest on",
+            tuple(block for name, block in tables.items() if name not in MAIN),
+        ),
+        Section("Flagged spans", tuple(spans)),
+    )
+
+
+def write_report(config: Config) -> int:
+    """Write everything, and return the number of pages."""
+    layout = Layout(config)
+    evaluation = read_json(layout.evaluation, Evaluation)
+    tables = {table.name: table_block(table) for table in read_json(layout.shown, tuple[render.Table, ...])}
+    notes, spans, pages = [], [], 0
+    traced: dict[str, tuple[Origin, ...]] = {}
+    for name in config.datasets:
+        loaded = Loaded(config, name)
+        entries, words = loaded.entries(), loaded.all_judgements()
+        paged = write_pages(config, loaded, entries, words)
+        notes.append(dataset_note(config, name, entries, loaded.exclusions()))
+        spans += span_lists(config, entries, words, paged)
+        traced[name] = origins(entries, words)
+        pages += len(paged)
+    report = Report(
+        title=config.report.title,
+        config=config.name,
+        datasets=tuple(notes),
+        sections=sections(tables, figure_blocks(config, layout, evaluation), spans),
+        citation=CITATION,
+        provenance=(
+            ("coherence", version("coherence")),
+            ("Config", f"{config.name}, SHA-256 {config_digest(config)}"),
+            ("Bootstrap", f"seed {config.evaluation.seed}, {config.evaluation.resamples:,} resamples"),
+            ("Trace of every row", "provenance.json"),
+        ),
+    )
+    write_text(layout.report, render_report(report))
+    write_json(layout.provenance, Provenance(version("coherence"), config_digest(config), traced))
+    return pages
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_config_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the report."""
+    config = config_of(args)
+    pages = write_report(config)
+    say(f"report: {Layout(config).report}, {pages} trajectory pages")
+    return 0

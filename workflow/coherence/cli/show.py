@@ -1,0 +1,39 @@
+"""`coherence show`: the failure-rate table in the terminal, and where the report is."""
+
+import argparse
+
+from coherence.cli.arguments import add_config_argument, config_of
+from coherence.cli.layout import Layout
+from coherence.errors import InputError
+from coherence.evaluation.render import Table, one_line
+from coherence.files import read_json
+
+COLUMNS = ("Dataset", "Feature", "Reading", "Risky", "Safe", "Gap", "p")
+
+
+def plain(table: Table) -> str:
+    """Return the chosen columns of a table as aligned text."""
+    chosen = [number for number, name in enumerate(table.columns) if name in COLUMNS]
+    lines = [[one_line(row[number]) for number in chosen] for row in (table.columns, *table.rows)]
+    widths = [max(len(line[number]) for line in lines) for number in range(len(chosen))]
+    padded = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
+    ]
+    return "\n".join(line.rstrip() for line in padded)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_config_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the failure rates and the report's path."""
+    layout = Layout(config_of(args))
+    if not layout.shown.is_file():
+        raise InputError(f"{layout.shown}: no tables there yet; run `snakemake --cores 8` first")
+    tables = {table.name: table for table in read_json(layout.shown, tuple[Table, ...])}
+    rates = tables["failure_rates"]
+    parts = [rates.title, plain(rates), rates.caption, rates.note, f"Report: {layout.report}"]
+    print("\n\n".join(part for part in parts if part))  # noqa: T201 - the command's answer
+    return 0

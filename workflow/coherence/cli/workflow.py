@@ -1,0 +1,140 @@
+"""What the Snakemake rules ask: paths, inputs, and what makes a job stale. Rules hold no logic."""
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from coherence.cli.arguments import CONFIG_VARIABLE
+from coherence.cli.config import Config, LlmJudge, RecordedJudge, config_digest, parse
+from coherence.cli.layout import Layout
+from coherence.cli.plan import code_digest, source_of, write_plan
+from coherence.files import digest, encode, write_json
+
+TABLES = ("failure_rates", "selectivity", "lead_time", "judgements", "attrition", "deviations")
+TABLE_KINDS = ("csv", "md", "tex")
+FIGURES = ("png", "pdf", "svg")
+
+
+def pattern(names: Iterable[str]) -> str:
+    """Return a wildcard constraint that admits exactly these names."""
+    return "|".join(re.escape(name) for name in names) or "(?!)"
+
+
+class Run:
+    """One config, resolved: it is written below the results, so that every job reads the same settings."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.config: Config = parse(dict(raw), "config")
+        self.layout = Layout(self.config)
+        self.config_path = self.layout.config(config_digest(self.config))
+        if not self.config_path.is_file():
+            write_json(self.config_path, self.config)
+        self._plans = {name: write_plan(self.config, name) for name in self.config.datasets}
+
+    @property
+    def shell_prefix(self) -> str:
+        """What every job's shell runs first: it names the resolved config."""
+        return f"export {CONFIG_VARIABLE}={shlex.quote(str(self.config_path))}; "
+
+    @property
+    def dataset_pattern(self) -> str:
+        """The constraint of the wildcard `dataset`."""
+        return pattern(self.config.datasets)
+
+    @property
+    def judge_pattern(self) -> str:
+        """The constraint of the wildcard `judge`."""
+        return pattern(self.config.judges)
+
+    def raw_files(self, dataset: str, shard: str) -> list[str]:
+        """Return the raw files of one shard."""
+        return [
+            str(Path(planned.root, name))
+            for planned in self._plans[dataset][int(shard)]
+            for name in planned.unit.files
+        ]
+
+    def shards(self, stage: str, dataset: str) -> list[str]:
+        """Return one stage's files for all shards of a dataset."""
+        count = self.config.datasets[dataset].shards
+        return [str(self.layout.shard(dataset, stage, shard)) for shard in range(count)]
+
+    def judged(self, dataset: str) -> list[str]:
+        """Return the judgement files of a dataset."""
+        return [str(self.layout.judgements(dataset, judge)) for judge in self.config.judges_of(dataset)]
+
+    def judge_files(self, judge: str) -> list[str]:
+        """Return the files a judge rests on: its prompt or its recorded verdicts."""
+        section = self.config.judges[judge]
+        if isinstance(section, LlmJudge):
+            return [section.prompt]
+        return [section.path] if isinstance(section, RecordedJudge) and section.path else []
+
+    def version(self, stage: str, *settings: Any) -> str:
+        """Return the digest of the code and the settings that a stage's work rests on."""
+        return digest(code_digest(stage), *(encode(setting) for setting in settings))[:16]
+
+    def ingest_version(self, dataset: str) -> str:
+        """Return what makes ingest stale."""
+        section = self.config.datasets[dataset]
+        return self.version("ingest", [source_of(section, dataset, root) for root in section.roots])
+
+    def judge_version(self, judge: str) -> str:
+        """Return what makes a judge's work stale."""
+        return self.version("judge", self.config.judges[judge])
+
+    def gather_version(self, dataset: str) -> str:
+        """Return what makes the joined files of a dataset stale."""
+        section = self.config.datasets[dataset]
+        return self.version("gather", section.retry_of, section.shards)
+
+    def evaluate_version(self) -> str:
+        """Return what makes the tables stale."""
+        notes = {name: (dataset.simulated, dataset.notes) for name, dataset in self.config.datasets.items()}
+        return self.version("evaluate", self.config.evaluation, self.config.judges, notes)
+
+    def tables(self) -> list[str]:
+        """Return the result tables."""
+        made = [str(self.layout.tables / f"{name}.{kind}") for name in TABLES for kind in TABLE_KINDS]
+        return [*made, str(self.layout.evaluation), str(self.layout.shown)]
+
+    def figures(self) -> list[str]:
+        """Return the figures, in every format."""
+        return [
+            str(self.layout.figures / f"{dataset}.{name}.{kind}")
+            for dataset in self.config.datasets
+            for name in ("gaps", "lead-time")
+            for kind in FIGURES
+        ]
+
+    def each_dataset(self, *names: str) -> list[str]:
+        """Return these files of every dataset."""
+        return [str(self.layout.dataset(d) / name) for d in self.config.datasets for name in names]
+
+    def targets(self) -> list[str]:
+        """Return every stage's outputs: one that is deleted is noticed, whichever stage made it."""
+        per_dataset = [
+            path
+            for dataset in self.config.datasets
+            for stage in ("index", "reports", "preprocess", "features")
+            for path in self.shards(stage, dataset)
+        ]
+        judged = [
+            path
+            for dataset in self.config.datasets
+            for judge in self.config.judges_of(dataset)
+            for path in [*self.shards(f"judge-{judge}", dataset), str(self.layout.judgements(dataset, judge))]
+        ]
+        joined = self.each_dataset(
+            "index.csv",
+            "ingest.csv",
+            "attrition.csv",
+            "features.csv",
+            "table.csv",
+            "spans.csv",
+            "spans.jsonl",
+        )
+        last = [str(self.layout.report), str(self.layout.provenance)]
+        return [*per_dataset, *judged, *joined, *self.tables(), *self.figures(), *last]

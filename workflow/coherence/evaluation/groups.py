@@ -1,0 +1,133 @@
+"""Which trajectories are risky and which are safe, as each feature and each judge has it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isnan
+from statistics import median
+from typing import Literal
+
+from msgspec.structs import replace
+
+from coherence.evaluation.readings import (
+    ABOVE_MEDIAN,
+    ANY_SPAN,
+    FLAGGED,
+    NULL_UNFLAGGED,
+    PRESENT,
+    Reading,
+)
+from coherence.evaluation.settings import EvaluationSettings
+from coherence.evaluation.table import MISSING, Row, Verdict, by_dataset
+from coherence.records import Record
+
+Side = Literal["risky", "safe", "unjudged", "missing"]
+
+
+class Split(Record, frozen=True):
+    """A dataset divided by one reading; rows excluded, unjudged or without a value are only counted.
+
+    Rows with an unknown outcome are in the groups, for no reading looks at the outcome.
+    """
+
+    reading: Reading
+    risky: tuple[Row, ...]
+    safe: tuple[Row, ...]
+    unjudged: int
+    missing: int
+    excluded: int
+
+
+def splits(rows: Iterable[Row], settings: EvaluationSettings) -> Iterator[Split]:
+    """Yield every split: datasets in order of appearance, in each the judges before the features."""
+    for members in by_dataset(rows).values():
+        for judge in settings.judges_in(members):
+            yield from judge_splits(members, judge, settings.rating_at_most.get(judge))
+        for name in settings.features_in(members):
+            yield feature_split(members, name)
+
+
+def feature_split(rows: Sequence[Row], name: str) -> Split:
+    """Divide one dataset by a feature: 1 is risky where all values are 0 or 1, else all above the median.
+
+    Strictly above, and the median is that of all included rows with a value, whatever their outcome.
+    """
+    values = [value for row in rows if row.excluded is None and (value := _known(row, name)) is not None]
+    binary = set(values) <= {0, 1}
+    cut = None if binary else float(median(values))
+
+    def side(row: Row) -> Side:
+        value = _known(row, name)
+        if value is None:
+            return "missing"
+        return "risky" if value > (cut or 0) else "safe"
+
+    return _split(rows, Reading(rows[0].dataset, name, PRESENT if binary else ABOVE_MEDIAN, cut=cut), side)
+
+
+def judge_splits(rows: Sequence[Row], judge: str, rating_at_most: int | None) -> Iterator[Split]:
+    """Divide one dataset by a judge: by its own word, or by spans and by rating where a threshold is given.
+
+    Where a flag rests on spans without any confidence, the split without such flags follows.
+    """
+    reading = Reading(rows[0].dataset, judge, FLAGGED, judge)
+    if rating_at_most is not None:
+        yield _split(rows, replace(reading, label=ANY_SPAN), _judged(judge, _any_span))
+        reading = replace(reading, label=f"rating at most {rating_at_most}", cut=float(rating_at_most))
+        yield _split(rows, reading, _judged(judge, _rated_at_most(rating_at_most)))
+        return
+    yield _split(rows, reading, _judged(judge, _flagged))
+    words = (row.verdicts.get(judge, MISSING) for row in rows if row.excluded is None)
+    if any(word.state == "flagged" and _lacks_confidence(word) for word in words):
+        yield _split(rows, replace(reading, label=NULL_UNFLAGGED), _judged(judge, _flagged_surely))
+
+
+def _split(rows: Sequence[Row], reading: Reading, side: Callable[[Row], Side]) -> Split:
+    groups: dict[Side, list[Row]] = {"risky": [], "safe": [], "unjudged": [], "missing": []}
+    included = [row for row in rows if row.excluded is None]
+    for row in included:
+        groups[side(row)].append(row)
+    return Split(
+        reading=reading,
+        risky=tuple(groups["risky"]),
+        safe=tuple(groups["safe"]),
+        unjudged=len(groups["unjudged"]),
+        missing=len(groups["missing"]),
+        excluded=len(rows) - len(included),
+    )
+
+
+def _judged(judge: str, read: Callable[[Verdict], Side]) -> Callable[[Row], Side]:
+    def side(row: Row) -> Side:
+        word = row.verdicts.get(judge, MISSING)
+        return "unjudged" if word.state == "unjudged" else read(word)
+
+    return side
+
+
+def _flagged(word: Verdict) -> Side:
+    return "risky" if word.state == "flagged" else "safe"
+
+
+def _any_span(word: Verdict) -> Side:
+    return "risky" if word.spans else "safe"
+
+
+def _flagged_surely(word: Verdict) -> Side:
+    return "safe" if _lacks_confidence(word) else _flagged(word)
+
+
+def _lacks_confidence(word: Verdict) -> bool:
+    return word.spans > 0 and word.max_confidence is None
+
+
+def _rated_at_most(threshold: int) -> Callable[[Verdict], Side]:
+    def side(word: Verdict) -> Side:
+        if word.rating is None:
+            return "missing"
+        return "risky" if word.rating <= threshold else "safe"
+
+    return side
+
+
+def _known(row: Row, name: str) -> float | None:
+    value = row.features.get(name)
+    return None if value is None or isnan(value) else value

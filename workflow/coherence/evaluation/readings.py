@@ -1,0 +1,73 @@
+"""A reading: one way to divide a dataset into risky and safe, and how tables name it."""
+
+from collections.abc import Callable, Iterable
+from typing import Final, Protocol
+
+from coherence.evaluation.wording import number
+from coherence.records import Record
+
+FLAGGED: Final = "flagged"
+ANY_SPAN: Final = "any span"
+NULL_UNFLAGGED: Final = "flagged, null confidence as unflagged"
+PRESENT: Final = "present"
+ABOVE_MEDIAN: Final = "above median"
+NO_JUDGE: Final = "-"
+
+
+class Reading(Record, frozen=True):
+    """A feature or judge `name` of a dataset, read in one way.
+
+    `judge` is the judge it rests on, "-" for features; `cut` is the highest safe value of a feature or the
+    highest risky rating.
+    """
+
+    dataset: str
+    name: str
+    label: str
+    judge: str = NO_JUDGE
+    cut: float | None = None
+
+    @property
+    def text(self) -> str:
+        """How tables and figures show the reading, a feature's cut with it."""
+        cut = self.cut if self.judge == NO_JUDGE else None
+        return self.label if cut is None else f"{self.label} ({number(cut)})"
+
+
+class Read(Protocol):
+    """A result that rests on one reading; `simulated` says what is not real about its dataset."""
+
+    @property
+    def reading(self) -> Reading:
+        """The reading it rests on."""
+
+    @property
+    def simulated(self) -> str:
+        """What is not real about the dataset, "" for real runs."""
+
+
+FIELDS: Final[dict[str, str]] = {
+    "dataset": "reading.dataset",
+    "feature": "reading.name",
+    "judge": "reading.judge",
+    "reading": "reading.label",
+    "cut": "reading.cut",
+}
+
+COLUMNS: Final[dict[str, Callable[[Read], str]]] = {
+    "Dataset": lambda row: marked(row.reading.dataset, row.simulated),
+    "Feature": lambda row: row.reading.name,
+    "Judge": lambda row: row.reading.judge,
+    "Reading": lambda row: row.reading.text,
+}
+
+
+def marked(dataset: str, simulated: str) -> str:
+    """Return the dataset's name, saying so where it is simulated."""
+    return f"{dataset} (simulated)" if simulated else dataset
+
+
+def simulation_note(shown: Iterable[tuple[str, str]]) -> str:
+    """Return what is not real about the datasets shown, given as (dataset, simulated) pairs."""
+    notes = {dataset: simulated for dataset, simulated in shown if simulated}
+    return " ".join(f"{dataset} is simulated: {simulated}." for dataset, simulated in notes.items())

@@ -1,0 +1,34 @@
+"""What the evaluation is told."""
+
+from collections.abc import Iterable
+
+from coherence.evaluation.table import Row
+from coherence.records import Record
+from coherence.stats.intervals import Bootstrap
+
+
+class EvaluationSettings(Record, frozen=True):
+    """Draws, thresholds and choices of one evaluation.
+
+    `rating_at_most` gives a judge's highest risky rating, and with it the two readings of a rating judge.
+    `judges` and `features` choose and order what is shown (None: all, by name). `simulated` says by dataset
+    what is not real about it.
+    """
+
+    bootstrap: Bootstrap = Bootstrap()
+    rating_at_most: dict[str, int] = {}
+    judges: tuple[str, ...] | None = None
+    features: tuple[str, ...] | None = None
+    simulated: dict[str, str] = {}
+
+    def judges_in(self, rows: Iterable[Row]) -> list[str]:
+        """Return the judges chosen that the rows have verdicts of."""
+        return _chosen(self.judges, {name for row in rows for name in row.verdicts})
+
+    def features_in(self, rows: Iterable[Row]) -> list[str]:
+        """Return the features chosen that the rows have."""
+        return _chosen(self.features, {name for row in rows for name in row.features})
+
+
+def _chosen(wanted: Iterable[str] | None, there: set[str]) -> list[str]:
+    return sorted(there) if wanted is None else [name for name in wanted if name in there]

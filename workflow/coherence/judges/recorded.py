@@ -1,0 +1,149 @@
+"""The recorded judge: verdicts read from a JSON Lines file.
+
+A line is a Judgement record (its `judge`, `kind` and `basis` are not looked at) that names its trajectory in
+one of three ways:
+
+    trajectory  the trajectory's id
+    file        the end of the path of a file the trajectory was read from, in whole folder names
+    trial       the attempt's name, for instance its folder's
+
+`dataset` narrows each of them. `state` may be left out where there is a `rating` and the judge has a
+threshold; an unjudged line needs a `reason`. Lines on trajectories that are not there are passed over.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from coherence.errors import InputError
+from coherence.files import digest, read_numbered_lines
+from coherence.judges import quotes
+from coherence.records import Judgement, JudgementState, Record, Span, Substrate, Transcript, Trial
+
+
+class Verdict(Record, frozen=True):
+    """One line of the file."""
+
+    trajectory: str | None = None
+    file: str | None = None
+    trial: str | None = None
+    dataset: str | None = None
+    state: JudgementState | None = None
+    reason: str | None = None
+    detail: str = ""
+    summary: str = ""
+    spans: tuple[Span, ...] = ()
+    rating: int | None = None
+    substrate: Substrate | None = None
+    sample: int = 0
+    model: str | None = None
+    reply: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.state == "unjudged") != (self.reason is not None):
+            raise ValueError("`reason` belongs to the state unjudged, and that state needs one")
+
+
+MISSING = Verdict(state="unjudged", reason="missing")
+
+
+class RecordedJudge:
+    """Repeats the verdicts of a file; its lines may speak of `trials`, which are given by id.
+
+    `rating_at_most` decides the state of every line that has a rating. Raises InputError naming file and line
+    for a line that cannot be read, fits several trials, or repeats another one's trial and sample.
+    `unmatched` counts the lines on trials that are not there.
+    """
+
+    def __init__(
+        self, name: str, path: Path, trials: Mapping[str, Trial], rating_at_most: int | None = None
+    ) -> None:
+        self.name = name
+        self.unmatched = 0
+        self._rating_at_most = rating_at_most
+        self._verdicts = self._read(path, trials)
+        self._basis = f"{path.name} {digest(path.read_bytes())[:12]}"
+
+    def judge(self, transcripts: Iterable[Transcript]) -> Iterator[Judgement]:
+        """Yield every recorded judgement of each transcript, or one that says it is missing."""
+        for transcript in transcripts:
+            for verdict in self._verdicts.get(transcript.id, [MISSING]):
+                yield self._judgement(transcript, verdict)
+
+    def _read(self, path: Path, trials: Mapping[str, Trial]) -> dict[str, list[Verdict]]:
+        known = _names(trials)
+        lines: dict[tuple[str, int], int] = {}
+        verdicts: dict[str, list[Verdict]] = defaultdict(list)
+        for number, line in read_numbered_lines(path, Verdict):
+            try:
+                verdict = self._decided(line)
+                trial = _trial(verdict, known, trials)
+                if trial is None:
+                    self.unmatched += 1
+                    continue
+                earlier = lines.setdefault((trial, verdict.sample), number)
+                if earlier != number:
+                    raise ValueError(f"line {earlier} is on the same trajectory and sample, {trial}")
+            except ValueError as error:
+                raise InputError(f"{path}:{number}: {error}") from error
+            verdicts[trial].append(verdict)
+        return {trial: sorted(found, key=lambda verdict: verdict.sample) for trial, found in verdicts.items()}
+
+    def _decided(self, verdict: Verdict) -> Verdict:
+        """Return the verdict with its state."""
+        limit = self._rating_at_most
+        if limit is not None and verdict.rating is not None and verdict.state != "unjudged":
+            state: JudgementState = "flagged" if verdict.rating <= limit else "unflagged"
+            return msgspec.structs.replace(verdict, state=state)
+        if verdict.state is None:
+            raise ValueError("has no `state`, nor a `rating` for which the judge has a threshold")
+        return verdict
+
+    def _judgement(self, transcript: Transcript, verdict: Verdict) -> Judgement:
+        return Judgement(
+            trajectory=transcript.id,
+            judge=self.name,
+            kind="recorded",
+            state=verdict.state or "unjudged",
+            reason=verdict.reason,
+            detail=verdict.detail,
+            summary=verdict.summary,
+            spans=quotes.checked(verdict.spans, transcript),
+            rating=verdict.rating,
+            substrate=transcript.substrate if transcript.steps else verdict.substrate or "unknown",
+            sample=verdict.sample,
+            model=verdict.model,
+            reply=verdict.reply,
+            basis=self._basis,
+        )
+
+
+def _names(trials: Mapping[str, Trial]) -> dict[tuple[str, str], set[str]]:
+    """Return the ids of the trials that each (way of naming, name) fits."""
+    names: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for trial in trials.values():
+        names["trajectory", trial.id].add(trial.id)
+        names["trial", trial.attempt].add(trial.id)
+        for source in trial.sources:
+            parts = PurePosixPath(trial.root, source.path).parts
+            for start in range(len(parts)):
+                names["file", "/".join(parts[start:])].add(trial.id)
+    return names
+
+
+def _trial(
+    verdict: Verdict, names: Mapping[tuple[str, str], set[str]], trials: Mapping[str, Trial]
+) -> str | None:
+    """Return the id of the trial a line speaks of, None where it is not there; ValueError where unclear."""
+    file = None if verdict.file is None else str(PurePosixPath(verdict.file))
+    given = {"trajectory": verdict.trajectory, "file": file, "trial": verdict.trial}
+    subjects = [(how, name) for how, name in given.items() if name is not None]
+    if len(subjects) != 1:
+        raise ValueError(f"must name its trajectory by one of {', '.join(given)}, not by {len(subjects)}")
+    fitting = names.get(subjects[0], set())
+    found = sorted(id for id in fitting if verdict.dataset in {None, trials[id].dataset})
+    if len(found) > 1:
+        raise ValueError(f"fits {len(found)} trajectories: {', '.join(found[:3])}; say which")
+    return found[0] if found else None

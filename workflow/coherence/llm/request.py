@@ -1,0 +1,68 @@
+"""A request to the Messages API and the key its reply is stored under."""
+
+from typing import Any, Final
+
+from coherence.files import digest, encode
+from coherence.records import Record
+
+SAMPLING_API_VERSION: Final = "2023-06-01"  # the last version of the API that takes a temperature
+DEFAULT_MAX_TOKENS: Final = 16_000
+MOST_TOKENS: Final = 21_333  # the SDK wants longer replies streamed
+
+
+class Request(Record, frozen=True):
+    """One call of the Messages API; what is None or empty is not sent. All of it is part of the key.
+
+    `system` and `messages` are as the API takes them, `extra` further fields of the body. `api_version`
+    is the `anthropic-version` header; None leaves it to the SDK.
+    """
+
+    model: str
+    messages: tuple[dict[str, Any], ...]
+    system: tuple[dict[str, Any], ...] = ()
+    max_tokens: int = DEFAULT_MAX_TOKENS
+    output_schema: dict[str, Any] | None = None
+    effort: str | None = None
+    thinking: dict[str, Any] | None = None
+    temperature: float | None = None
+    api_version: str | None = None
+    extra: dict[str, Any] = {}
+
+
+class Connection(Record, frozen=True):
+    """How requests travel: what changes no answer, so that none of it is part of the key."""
+
+    base_url: str | None = None
+    concurrency: int = 8
+    max_retries: int = 8
+    timeout_seconds: float = 600.0
+    offline: bool = False
+
+
+def body(request: Request) -> dict[str, Any]:
+    """Return the JSON body that is sent: only what is configured."""
+    output_format = request.output_schema and {"type": "json_schema", "schema": request.output_schema}
+    output_config = {"effort": request.effort, "format": output_format}
+    configured = {
+        "system": list(request.system) or None,
+        "output_config": {name: value for name, value in output_config.items() if value is not None} or None,
+        "thinking": request.thinking,
+        "temperature": request.temperature,
+    }
+    return {
+        **request.extra,
+        **{name: value for name, value in configured.items() if value is not None},
+        "model": request.model,
+        "max_tokens": request.max_tokens,
+        "messages": list(request.messages),
+    }
+
+
+def headers(request: Request) -> dict[str, str]:
+    """Return the headers that are sent beyond the SDK's own."""
+    return {} if request.api_version is None else {"anthropic-version": request.api_version}
+
+
+def store_key(request: Request, sample: int = 0) -> str:
+    """Return the SHA-256 (hex) of all that is sent and the sample's index: absent differs from 0."""
+    return digest(encode({"body": body(request), "headers": headers(request), "sample": sample}))

@@ -1,0 +1,16 @@
+from coherence.cli.workflow import Run
+
+RUN = Run(config)
+
+# Every job reads the same resolved settings. Not a parameter: only what a stage uses makes it stale (`version`).
+shell.prefix(RUN.shell_prefix)
+
+
+wildcard_constraints:
+    dataset=RUN.dataset_pattern,
+    judge=RUN.judge_pattern,
+    shard=r"\d+",
+
+
+localrules:
+    all,
