@@ -1,5 +1,7 @@
 """Files: atomic, stable, and honest about what they cannot read."""
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,16 @@ def test_a_bad_line_is_named(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.json"):
         read_json(tmp_path / "gone.json", Deviation)
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8")), min_size=2, max_size=2))
+def test_any_text_survives_csv(cells: list[str]) -> None:
+    text = csv_text([dict(zip("ab", cells, strict=True))], ["a", "b"])
+    assert list(csv.reader(io.StringIO(text, newline="")))[1:] == [cells]
+
+
+def test_csv_lines_end_in_one_newline() -> None:
+    assert csv_text([{"a": "x\r", "b": None}], ["a", "b"]) == 'a,b\n"x\r",\n'
 
 
 def test_csv_refuses_columns_it_was_not_given() -> None:

@@ -133,6 +133,7 @@ def test_one_empty_side_is_not_applicable() -> None:
     (rate,) = rates(rows((3, "failed", CLEAN), (2, "unknown", FLAGGED)))
     assert (rate.status, rate.comparison.reason) == ("not applicable", "no trajectory is risky")
     assert (rate.risky.value, rate.comparison.gap) == (None, None)
+    assert table([rate], FEW).records[0]["rate_interval"] == "percentile bootstrap"  # the safe group has one
 
 
 def test_weights_give_a_second_gap() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from coherence.evaluation import wording
-from coherence.stats.intervals import Bootstrap, Interval
+from coherence.stats.intervals import Bootstrap
 from coherence.stats.proportions import bootstrap, proportion
 from coherence.stats.tables import Comparison, Counts, compare
 
@@ -55,11 +55,6 @@ def test_a_share_of_nothing_has_no_rate() -> None:
 )
 def test_gaps(comparison: Comparison | None, text: str) -> None:
     assert wording.gap(comparison) == text
-
-
-def test_a_method_says_level_resamples_and_seed() -> None:
-    interval = Interval(0, 1, "percentile bootstrap", 4, resamples=1000, seed=7)
-    assert wording.method(interval) == "95 % percentile bootstrap, 1,000 resamples, seed 7"
 
 
 def test_left_out_names_only_what_there_is() -> None:

@@ -21,9 +21,7 @@ def put(path: Path, value: Any) -> Path:
 
 def atif(*steps: Any, **fields: Any) -> dict[str, Any]:
     """An ATIF document of these steps, numbered from 1 where they have no step_id."""
-    numbered = [
-        {"step_id": n, **step} if isinstance(step, dict) else step for n, step in enumerate(steps, 1)
-    ]
+    numbered = [{"step_id": n, **step} if isinstance(step, dict) else step for n, step in enumerate(steps, 1)]
     header = {"schema_version": "ATIF-v1.5", "session_id": "agent-session", "agent": {"name": "some-agent"}}
     return {**header, "steps": numbered, **fields}
 

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coherence.formats.documents import load
 from format_samples import put
+
+from coherence.formats.documents import load
 
 
 @pytest.mark.parametrize(

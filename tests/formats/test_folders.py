@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from coherence.errors import InputError
 from coherence.formats.folders import base_of, listing, walk
 

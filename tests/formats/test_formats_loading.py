@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import pytest
+
 from coherence.errors import ConfigError
 from coherence.formats import FORMATS, Format, load
 

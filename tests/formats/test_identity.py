@@ -2,9 +2,10 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from coherence.formats.identity import existing, relative_key, safe_id, trial_name
 from hypothesis import given
 from hypothesis import strategies as st
+
+from coherence.formats.identity import existing, relative_key, safe_id, trial_name
 
 
 @pytest.mark.parametrize(

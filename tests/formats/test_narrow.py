@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+
 from coherence.formats import narrow
 from coherence.formats.deviations import Deviations
 

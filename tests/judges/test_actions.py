@@ -19,7 +19,10 @@ def act(name: str, **arguments: Any) -> Action:
         (Call("bash", {"command": "grep -n x a.py"}), {"inspect"}),
         (Call("bash", {"command": "cd src && sed -n '1,9p' a.py"}), {"inspect"}),
         (Call("bash", {"command": "sed -i 's/a/b/' a.py && python -m pytest"}), {"edit", "run"}),
-        (Call("bash", {"command": "cat > a.py <<'EOF'\nrm = 1\nEOF\npython a.py"}), {"inspect", "edit", "run"}),
+        (
+            Call("bash", {"command": "cat > a.py <<'EOF'\nrm = 1\nEOF\npython a.py"}),
+            {"inspect", "edit", "run"},
+        ),
         (Call("bash", {"command": "python a.py 2>/dev/null"}), {"run"}),
         (Call("bash", {"command": "echo hi > /dev/null"}), {"other"}),
         (Call("bash", {"command": "rm -rf build"}), {"clean"}),

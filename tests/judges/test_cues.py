@@ -68,7 +68,14 @@ def test_a_lexicon_meets_cues_whose_needles_overlap() -> None:
 
 @pytest.mark.parametrize(
     ("command", "starts"),
-    [("rm x", True), ("rm", True), ("rmdir x", False), ("rm-old x", False), ("./go.sh", True), ("a/go", False)],
+    [
+        ("rm x", True),
+        ("rm", True),
+        ("rmdir x", False),
+        ("rm-old x", False),
+        ("./go.sh", True),
+        ("a/go", False),
+    ],
 )
 def test_commands_are_whole_words(command: str, starts: bool) -> None:
     assert (compile_commands(["rm", "./"]).match(command) is not None) is starts

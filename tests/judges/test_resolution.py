@@ -26,7 +26,8 @@ def responses(*steps: tuple[str, str], window: int = 3) -> dict[Response, float]
     """What followed the last acknowledgment of the run."""
     read = agent_steps(Transcript("t", tuple(run(*steps))), CUES)
     named = find_acknowledgments(read)
-    return {item.response: item.weight for item in weigh(Course(read, named, window), named[-1])}
+    course = Course(read, named, window)
+    return {item.response: item.weight for item in weigh(course, named[-1], course.ahead(named[-1]))}
 
 
 ELSEWHERE = ("", "ls docs"), ("", "ls docs/a"), ("", "ls docs/b"), ("", "ls docs/c")
@@ -116,10 +117,6 @@ def test_the_end_of_the_run_within_the_window_counts() -> None:
     assert responses((CONFLICT, "ls docs"), ("", "submit")) == {"left unanswered": 1.0, "run finished": 0.5}
 
 
-def test_where_no_action_follows_there_is_no_evidence() -> None:
-    assert responses(("", "ls"), (CONFLICT, "")) == {}
-
-
 @pytest.mark.parametrize(("window", "answered"), [(1, False), (2, False), (3, True)])
 def test_the_window_counts_acting_steps(window: int, answered: bool) -> None:
     steps = [(CONFLICT, ""), ("", "ls docs"), ("Hm", ""), ("", "ls docs/a"), ("", "cat parse_date.py")]
@@ -132,4 +129,4 @@ def test_evidence_can_be_left_out() -> None:
     read = agent_steps(Transcript("t", tuple(steps)), CUES)
     named = find_acknowledgments(read)
     course = Course(read, named, 3, dismissals=False, repetition=False)
-    assert [item.response for item in weigh(course, named[0])] == ["left unanswered"]
+    assert [item.response for item in weigh(course, named[0], course.ahead(named[0]))] == ["left unanswered"]

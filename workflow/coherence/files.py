@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import io
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -97,13 +96,24 @@ def read_numbered_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
         raise InputError(f"{path}: cannot be read: {error}") from error
 
 
+class Lines(list[str]):
+    """Rows as the csv module writes them; each ends in one newline.
+
+    The module quotes a lone carriage return only where the line ending holds one too.
+    """
+
+    def write(self, row: str) -> None:
+        """Take one row."""
+        self.append(row.removesuffix("\r\n") + "\n")
+
+
 def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
     """Return CSV text with exactly these columns; None is an empty field."""
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, columns, lineterminator="\n", extrasaction="raise")
+    lines = Lines()
+    writer = csv.DictWriter(lines, columns, lineterminator="\r\n", extrasaction="raise")
     writer.writeheader()
     writer.writerows(rows)
-    return buffer.getvalue()
+    return "".join(lines)
 
 
 def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ Substrate = Literal["thoughts", "none", "unknown"]
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Base of every record: immutable, and JSON without its default values."""
+    """Base of every record: immutable, and JSON without its default values (whole documents keep them)."""
 
 
 class Thought(Record, frozen=True):
@@ -114,7 +114,7 @@ class Subagent(Record, frozen=True):
     steps: tuple[Step, ...]
 
 
-class Trajectory(Record, frozen=True):
+class Trajectory(Record, frozen=True, omit_defaults=False):
     """One trial's run in the normal form every later stage reads."""
 
     trial: Trial
@@ -128,7 +128,7 @@ class Trajectory(Record, frozen=True):
         return self.trial.id
 
 
-class Transcript(Record, frozen=True):
+class Transcript(Record, frozen=True, omit_defaults=False):
     """What a judge reads of a trajectory: no outcome, no task name, no empty steps, long observations cut."""
 
     id: str
@@ -180,7 +180,7 @@ class Span(Record, frozen=True):
     action_check: QuoteCheck = QuoteCheck("not_checkable")
 
 
-class Judgement(Record, frozen=True):
+class Judgement(Record, frozen=True, omit_defaults=False):
     """One judge's word on one trajectory: flagged, unflagged, or unjudged with a reason.
 
     `rating` is the 1-5 overall coherence of the generic judge. `substrate` "none" means there was no thought
@@ -218,5 +218,5 @@ class Entry(Record, frozen=True):
     subagents: int = 0
     subagent_steps: int = 0
     deviations: dict[str, int] = {}
-    features: dict[str, float | None] = {}
+    features: dict[str, int | float | None] = {}
     judgements: tuple[Judgement, ...] = ()

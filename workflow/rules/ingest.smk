@@ -1,7 +1,7 @@
 rule ingest:
     input:
-        units=RUN.layout.shard("{dataset}", "units", "{shard}"),
-        raw=lambda wc: RUN.raw_files(wc.dataset, wc.shard),
+        # Lists each raw file with its size and time: thousands of inputs would slow every start.
+        RUN.layout.shard("{dataset}", "units", "{shard}"),
     output:
         index=RUN.layout.shard("{dataset}", "index", "{shard}"),
         reports=RUN.layout.shard("{dataset}", "reports", "{shard}"),

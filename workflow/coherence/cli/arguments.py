@@ -1,6 +1,7 @@
 """Arguments and messages the commands share."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,9 +21,9 @@ def say(text: str) -> None:
 
 def add_config_argument(parser: argparse.ArgumentParser) -> None:
     """Declare `--config`."""
-    parser.add_argument(
-        "--config", type=Path, default=Path(DEFAULT_CONFIG), help=f"default: {DEFAULT_CONFIG}"
-    )
+    given = os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG)
+    default = f"default: ${CONFIG_VARIABLE}, else {DEFAULT_CONFIG}"
+    parser.add_argument("--config", type=Path, default=Path(given), help=default)
 
 
 def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:

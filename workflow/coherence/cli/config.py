@@ -9,7 +9,7 @@ import yaml
 from msgspec import Meta
 
 from coherence.errors import ConfigError
-from coherence.files import digest, encode
+from coherence.files import digest
 from coherence.judges.llm import LlmSettings
 from coherence.judges.rules import RulesSettings
 from coherence.preprocess import PreprocessSettings
@@ -58,7 +58,8 @@ class RecordedJudge(Section, frozen=True, tag_field="kind", tag="recorded"):
     """Verdicts from a file, or from the columns of table-only datasets (no `path`)."""
 
     path: str | None = None
-    rating_at_most: int | None = None
+    rating_at_most: Annotated[int, Meta(ge=1, le=5)] | None = None
+    reader: str | int | None = None
     datasets: list[str] | None = None
 
 
@@ -74,7 +75,7 @@ JudgeSection = RulesJudge | RecordedJudge | LlmJudge
 class Evaluation(Section, frozen=True):
     """Seeds and sizes of the evaluation."""
 
-    seed: int = 20260607
+    seed: Annotated[int, Meta(ge=0)] = 20260607
     resamples: Positive = 1000
 
 
@@ -186,4 +187,4 @@ def read(path: Path) -> Config:
 
 def config_digest(config: Config) -> str:
     """Return the digest that names a resolved config."""
-    return digest(encode(config))
+    return digest(msgspec.json.encode(config))

@@ -15,7 +15,7 @@ class Measured(Record, frozen=True):
     """The features of one trajectory."""
 
     id: str
-    values: dict[str, float | None]
+    values: dict[str, int | float | None]
 
 
 def features_shard(config: Config, name: str, shard: int) -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from coherence import formats
 from coherence.cli.arguments import add_shard_arguments, config_of, each_shard, say
+from coherence.cli.code import code_digest
 from coherence.cli.config import Config
 from coherence.cli.layout import Layout
-from coherence.cli.plan import Planned, code_digest, read_plan, source_of, write_plan
+from coherence.cli.plan import Planned, read_plan, source_of, write_plan
 from coherence.files import Memo, digest, encode, write_json, write_lines
 from coherence.formats import Reading
+from coherence.formats.folders import base_of
 from coherence.records import Deviation, Entry, Record, Step
 
 
@@ -62,9 +64,10 @@ def reports_of(reading: Reading) -> list[FileReport]:
 def unit_key(planned: Planned, settings: str) -> str:
     """Return the digest of all that decides how a unit reads: its files' bytes, the settings, the code."""
     parts: list[bytes | str] = [code_digest("ingest"), settings]
+    base = base_of(Path(planned.root))
     for name in planned.unit.files:
         try:
-            parts += [name, digest(Path(planned.root, name).read_bytes())]
+            parts += [name, digest((base / name).read_bytes())]
         except OSError as error:
             parts += [name, type(error).__name__]
     return digest(*parts)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coherence.cli.arguments import add_shard_arguments, config_of, each_shard, say
+from coherence.cli.code import code_digest
 from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge
 from coherence.cli.layout import Layout
-from coherence.cli.plan import code_digest
 from coherence.cli.shards import decode, read_index
 from coherence.errors import ConfigError, InputError
 from coherence.files import Memo, digest, encode, read_lines, write_lines
@@ -36,7 +36,8 @@ def judge_of(config: Config, name: str, entries: list[Entry]) -> Judge | None:
     if section.path is None:
         return None
     trials = {entry.trial.id: entry.trial for entry in entries}
-    return Recorded(name, Path(section.path), trials, section.rating_at_most)
+    reader = None if section.reader is None else str(section.reader)
+    return Recorded(name, Path(section.path), trials, section.rating_at_most, reader)
 
 
 def read_transcripts(layout: Layout, dataset: str, shard: int) -> Iterator[tuple[bytes, Transcript]]:
@@ -63,11 +64,13 @@ def judged_by_rules(
         yield from words.judgements
 
 
-def without_text(entry: Entry, judge: str) -> Iterator[Judgement]:
-    """Yield what a table-only trial brings of this judge, or that there is nothing to judge."""
-    brought = [word for word in entry.judgements if word.judge == judge]
+def without_text(entry: Entry, name: str, judge: Judge | None) -> Iterator[Judgement]:
+    """Yield what is known of a table-only trial: its own verdict, a recorded one, or that there is none."""
+    brought = [word for word in entry.judgements if word.judge == name]
+    if not brought and isinstance(judge, Recorded):
+        brought = list(judge.judge([Transcript(entry.trial.id, ())]))
     yield from brought or [
-        Judgement(entry.trial.id, judge, "recorded", "unjudged", reason="missing", detail="no text to judge")
+        Judgement(entry.trial.id, name, "recorded", "unjudged", reason="missing", detail="no text to judge")
     ]
 
 
@@ -86,7 +89,7 @@ def judge_shard(config: Config, dataset: str, name: str, shard: int) -> None:
     elif judge is not None:
         words += judge.judge(transcript for _, transcript in transcripts)
     tables = [entry for entry in entries if entry.trial.status == "no_text"]
-    words += [word for entry in tables for word in without_text(entry, name)]
+    words += [word for entry in tables for word in without_text(entry, name, judge)]
     write_lines(layout.shard(dataset, f"judge-{name}", shard), words)
     flagged = len({word.trajectory for word in words if word.state == "flagged"})
     unjudged = sum(word.state == "unjudged" for word in words)

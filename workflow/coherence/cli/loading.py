@@ -49,7 +49,7 @@ class Loaded:
         """Return the step numbers of each trajectory."""
         return {row.id: Timeline(row.steps, row.thought_steps) for row in self.prepared()}
 
-    def features(self) -> dict[str, dict[str, float | None]]:
+    def features(self) -> dict[str, dict[str, int | float | None]]:
         """Return the features by trajectory id."""
         return {
             row.id: row.values

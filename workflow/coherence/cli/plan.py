@@ -1,10 +1,8 @@
-"""Which units there are, which shard each belongs to, and what makes a stage's work stale."""
+"""`coherence plan`: which units there are, and which shard each belongs to."""
 
 import argparse
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import Final
 
 from coherence import formats
 from coherence.cli.arguments import add_dataset_arguments, config_of, each_dataset, say
@@ -13,48 +11,30 @@ from coherence.cli.layout import Layout
 from coherence.errors import ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
 from coherence.formats import Source, Unit
+from coherence.formats.folders import base_of
 from coherence.records import Record
-
-# What each stage's work rests on: modules and data files of the package, by path.
-CODE: Final[dict[str, tuple[str, ...]]] = {
-    "ingest": ("records.py", "files.py", "vocabulary.py", "formats", "cli/ingest.py"),
-    "preprocess": ("records.py", "preprocess.py", "cli/preprocess.py"),
-    "features": ("records.py", "features", "cli/features.py"),
-    "judge": ("records.py", "vocabulary.py", "judges", "llm", "cli/judge.py"),
-    "gather": ("records.py", "evaluation/attrition.py", "cli/gather.py"),
-    "table": ("records.py", "features/__init__.py", "evaluation", "cli/table.py"),
-    "evaluate": ("evaluation", "stats", "cli/evaluate.py"),
-    "figures": ("evaluation", "stats", "figures", "cli/figures.py"),
-    "report": ("report", "cli/report.py"),
-}
-PACKAGE: Final = Path(__file__).parents[1]
-
-
-@cache
-def code_digest(stage: str) -> str:
-    """Return the digest of the package files a stage uses."""
-    paths = [PACKAGE / name for name in CODE[stage]]
-    found = sorted(
-        file
-        for path in paths
-        for file in (path.rglob("*") if path.is_dir() else [path])
-        if file.is_file() and file.suffix != ".pyc"
-    )
-    return digest(
-        *(part for file in found for part in (file.relative_to(PACKAGE).as_posix(), file.read_bytes()))
-    )
 
 
 class Planned(Record, frozen=True):
-    """A unit and the dataset path it lies under."""
+    """A unit, the dataset path it lies under, and (bytes, modification time) of each file: None if gone."""
 
     root: str
     unit: Unit
+    stamps: tuple[tuple[int, int] | None, ...] = ()
 
     @property
     def item(self) -> str:
         """The unit's name in its dataset."""
         return f"{self.root}/{self.unit.key}"
+
+
+def stamp(path: Path) -> tuple[int, int] | None:
+    """Return what tells that a file may have changed."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
 
 
 def shard_of(key: str, shards: int) -> int:
@@ -67,6 +47,8 @@ def source_of(dataset: Dataset, name: str, root: str) -> Source:
     return Source(
         dataset=name,
         root=root,
+        # A path added later must not rename the trials of the first one.
+        apart="" if root == dataset.roots[0] else f"{root}/",
         backbone=dataset.backbone,
         scaffold=dataset.scaffold,
         pass_reward=dataset.pass_reward,
@@ -89,7 +71,9 @@ def discover(dataset: Dataset, name: str) -> Iterator[Planned]:
             raise ConfigError(
                 f"datasets.{name}.paths: {root}: nothing in the format {dataset.format!r} there"
             )
-        yield from (Planned(root, unit) for unit in units)
+        base = base_of(Path(root))
+        for unit in units:
+            yield Planned(root, unit, tuple(stamp(base / name) for name in unit.files))
 
 
 def plan(config: Config, name: str) -> list[list[Planned]]:

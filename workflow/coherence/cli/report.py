@@ -4,6 +4,8 @@ import argparse
 import shutil
 from importlib.metadata import version
 
+import msgspec
+
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, config_digest
 from coherence.cli.layout import Layout
@@ -84,8 +86,9 @@ def dataset_note(config: Config, name: str, entries: list[Entry], left_out: dict
 
 
 def table_block(table: render.Table) -> Table:
-    """Return a result table as the report shows it."""
-    return Table(table.title, table.caption, table.columns, table.rows, datasets=table.datasets)
+    """Return a result table as the report shows it, which brings simulation notes of its own."""
+    block = msgspec.convert(table, Table, from_attributes=True)
+    return msgspec.structs.replace(block, note="")
 
 
 def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dict[str, list[Figure]]:

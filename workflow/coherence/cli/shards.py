@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from coherence.cli.code import code_digest
 from coherence.cli.layout import Layout
-from coherence.cli.plan import code_digest
 from coherence.errors import InputError
 from coherence.files import Memo, digest, read_lines
 from coherence.records import Entry, Trajectory

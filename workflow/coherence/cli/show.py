@@ -1,6 +1,7 @@
 """`coherence show`: the failure-rate table in the terminal, and where the report is."""
 
 import argparse
+from textwrap import fill
 
 from coherence.cli.arguments import add_config_argument, config_of
 from coherence.cli.layout import Layout
@@ -8,7 +9,8 @@ from coherence.errors import InputError
 from coherence.evaluation.render import Table, one_line
 from coherence.files import read_json
 
-COLUMNS = ("Dataset", "Feature", "Reading", "Risky", "Safe", "Gap", "p")
+COLUMNS = ("Dataset", "Feature", "Reading", "Risky failed", "Safe failed", "Gap", "p")
+WIDTH = 110
 
 
 def plain(table: Table) -> str:
@@ -34,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"{layout.shown}: no tables there yet; run `snakemake --cores 8` first")
     tables = {table.name: table for table in read_json(layout.shown, tuple[Table, ...])}
     rates = tables["failure_rates"]
-    parts = [rates.title, plain(rates), rates.caption, rates.note, f"Report: {layout.report}"]
+    notes = [fill(rates.caption, WIDTH), fill(rates.note, WIDTH)]
+    parts = [rates.title, plain(rates), *notes, f"Report: {layout.report}"]
     print("\n\n".join(part for part in parts if part))  # noqa: T201 - the command's answer
     return 0

@@ -1,16 +1,23 @@
 """What the Snakemake rules ask: paths, inputs, and what makes a job stale. Rules hold no logic."""
 
+import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from coherence.cli.arguments import CONFIG_VARIABLE
+from coherence.cli.code import code_digest
 from coherence.cli.config import Config, LlmJudge, RecordedJudge, config_digest, parse
 from coherence.cli.layout import Layout
-from coherence.cli.plan import code_digest, source_of, write_plan
-from coherence.files import digest, encode, write_json
+from coherence.cli.plan import source_of, write_plan
+from coherence.errors import InputError
+from coherence.files import digest, encode, read_lines, write_bytes
+from coherence.preprocess import Prepared
+from coherence.records import Entry
 
 TABLES = ("failure_rates", "selectivity", "lead_time", "judgements", "attrition", "deviations")
 TABLE_KINDS = ("csv", "md", "tex")
@@ -22,6 +29,22 @@ def pattern(names: Iterable[str]) -> str:
     return "|".join(re.escape(name) for name in names) or "(?!)"
 
 
+def names_in(folder: Path) -> set[str]:
+    """Return the names of the files in a folder, without their ending."""
+    return {Path(entry.name).stem for entry in os.scandir(folder)} if folder.is_dir() else set()
+
+
+def listed(path: Path, stage: str) -> list[str]:
+    """Return the trajectories whose files a shard's list promises; none where the list cannot be read."""
+    try:
+        if stage == "preprocess":
+            return [row.id for row in read_lines(path, Prepared)]
+        return [entry.trial.id for entry in read_lines(path, Entry) if entry.trial.status == "ok"]
+    except InputError:
+        path.unlink()
+        return []
+
+
 class Run:
     """One config, resolved: it is written below the results, so that every job reads the same settings."""
 
@@ -30,8 +53,19 @@ class Run:
         self.layout = Layout(self.config)
         self.config_path = self.layout.config(config_digest(self.config))
         if not self.config_path.is_file():
-            write_json(self.config_path, self.config)
-        self._plans = {name: write_plan(self.config, name) for name in self.config.datasets}
+            # Not sorted: tables and figures show datasets and judges in the order of the config.
+            write_bytes(self.config_path, msgspec.json.format(msgspec.json.encode(self.config), indent=1))
+        for name in self.config.datasets:
+            write_plan(self.config, name)
+            self._drop_incomplete(name)
+
+    def _drop_incomplete(self, dataset: str) -> None:
+        """Delete a shard's list of files where one of them is gone: the list is what Snakemake looks at."""
+        for stage, folder in (("index", "trajectories"), ("preprocess", "preprocessed")):
+            there = names_in(self.layout.dataset(dataset) / folder)
+            for path in map(Path, self.shards(stage, dataset)):
+                if path.is_file() and not set(listed(path, stage)) <= there:
+                    path.unlink()
 
     @property
     def shell_prefix(self) -> str:
@@ -47,14 +81,6 @@ class Run:
     def judge_pattern(self) -> str:
         """The constraint of the wildcard `judge`."""
         return pattern(self.config.judges)
-
-    def raw_files(self, dataset: str, shard: str) -> list[str]:
-        """Return the raw files of one shard."""
-        return [
-            str(Path(planned.root, name))
-            for planned in self._plans[dataset][int(shard)]
-            for name in planned.unit.files
-        ]
 
     def shards(self, stage: str, dataset: str) -> list[str]:
         """Return one stage's files for all shards of a dataset."""

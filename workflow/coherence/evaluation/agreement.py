@@ -10,7 +10,8 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from coherence.errors import InputError
 from coherence.evaluation import wording
 from coherence.evaluation.render import Table, proportion_fields, records, shown
-from coherence.files import digest, read_lines
+from coherence.files import digest
+from coherence.judges.recorded import read_verdicts
 from coherence.records import Judgement, Record, Span
 from coherence.stats.intervals import LEVEL_TEXT, Interval
 from coherence.stats.proportions import CLOPPER_PEARSON, Proportion, clopper_pearson, proportion
@@ -21,18 +22,8 @@ Part = Literal["development", "test"]
 ASYMPTOTIC: Final = "asymptotic (delta method)"
 
 
-class LabelLine(Record, frozen=True):
-    """One line of a label file: one reader's verdict on one trajectory file."""
-
-    file: str
-    reader: int | str
-    flagged_spans: tuple[Span, ...]
-    generic_coherence: int | None = None
-    trajectory_summary: str = ""
-
-
 class Label(Record, frozen=True):
-    """A reader's verdict as a judgement; its trajectory is the file, a path below the corpora folder."""
+    """A reader's verdict as a judgement; `file` is the name that the line has for its trajectory."""
 
     file: str
     reader: str
@@ -85,21 +76,26 @@ def split(trajectory_key: str) -> Part:
 
 
 def read_labels(path: Path) -> Iterator[Label]:
-    """Yield the labels of a JSON Lines file; InputError names file and line of one that does not fit."""
+    """Yield the labels of a JSON Lines file (as `recorded` judges read); InputError names a bad line."""
     basis = f"{path.name} {digest(path.read_bytes())[:12]}" if path.is_file() else path.name
-    for line in read_lines(path, LabelLine):
-        reader = str(line.reader)
+    for number, line in read_verdicts(path):
+        name, reader = line.file or line.trial or line.trajectory, str(line.reader or "unnamed")
+        if name is None or line.state is None:
+            raise InputError(
+                f"{path}:{number}: a label names its trajectory (`file`) and has `flagged_spans`"
+            )
         judgement = Judgement(
-            trajectory=line.file,
+            trajectory=name,
             judge=f"reader {reader}",
             kind="recorded",
-            state="flagged" if line.flagged_spans else "unflagged",
-            summary=line.trajectory_summary,
-            spans=line.flagged_spans,
-            rating=line.generic_coherence,
+            state=line.state,
+            reason=line.reason,
+            summary=line.summary,
+            spans=line.spans,
+            rating=line.rating,
             basis=basis,
         )
-        yield Label(line.file, reader, judgement)
+        yield Label(name, reader, judgement)
 
 
 def by_trajectory(judgements: Iterable[Judgement]) -> dict[str, Judgement]:
@@ -263,9 +259,9 @@ def table(rows: Sequence[Agreement]) -> Table:
         caption=(
             f"Count/n (share in %; {LEVEL_TEXT} {CLOPPER_PEARSON} interval). Precision: of the trajectories "
             "the judge flags, those the reference flags. Recall: of those the reference flags, those the "
-            f"judge flags. Kappa: Cohen's, {LEVEL_TEXT} interval {ASYMPTOTIC}. Spans met: those that share a step "
-            "with a span of the other side. Same type: of the reference spans met. The reference is itself "
-            "a judgement, not the truth."
+            f"judge flags. Kappa: Cohen's, {LEVEL_TEXT} interval {ASYMPTOTIC}. Spans met: those that share a "
+            "step with a span of the other side. Same type: of the reference spans met. The reference is "
+            "itself a judgement, not the truth."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),

@@ -12,7 +12,7 @@ from coherence.evaluation.render import Table, proportion_fields, records, shown
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.records import Record
-from coherence.stats.intervals import LEVEL_TEXT
+from coherence.stats.intervals import LEVEL_TEXT, Interval
 from coherence.stats.proportions import (
     BOOTSTRAP,
     CLOPPER_PEARSON,
@@ -61,6 +61,11 @@ class FailureRate(Record, frozen=True):
         )
 
     @property
+    def rate_interval(self) -> Interval | None:
+        """An interval of the kind that both rates have, None where neither group has a rate."""
+        return self.risky.interval or self.safe.interval
+
+    @property
     def n(self) -> int:
         """Trajectories compared."""
         return self.comparison.counts.n
@@ -81,9 +86,9 @@ FIELDS: Final[dict[str, str]] = {
     "reason": "comparison.reason",
     **proportion_fields("risky", "risky_fail", "risky_rate"),
     **proportion_fields("safe", "safe_fail", "safe_rate"),
-    "rate_interval": "risky.interval.method",
-    "resamples": "risky.interval.resamples",
-    "seed": "risky.interval.seed",
+    "rate_interval": "rate_interval.method",
+    "resamples": "rate_interval.resamples",
+    "seed": "rate_interval.seed",
     "gap": "comparison.gap",
     "gap_points": "comparison.points",
     "gap_low": "comparison.interval.low",

@@ -70,4 +70,6 @@ def marked(dataset: str, simulated: str) -> str:
 def simulation_note(shown: Iterable[tuple[str, str]]) -> str:
     """Return what is not real about the datasets shown, given as (dataset, simulated) pairs."""
     notes = {dataset: simulated for dataset, simulated in shown if simulated}
-    return " ".join(f"{dataset} is simulated: {simulated}." for dataset, simulated in notes.items())
+    return " ".join(
+        f"{dataset} is simulated: {simulated.rstrip('.')}." for dataset, simulated in notes.items()
+    )

@@ -67,12 +67,6 @@ def counts(table: Counts) -> str:
     return f"risky {table.risky_fail}/{table.risky_n} · safe {table.safe_fail}/{table.safe_n}"
 
 
-def method(interval: Interval) -> str:
-    """Return how an interval was made, with its level, resamples and seed."""
-    drawn = f", {interval.resamples:,} resamples, seed {interval.seed}" if interval.resamples else ""
-    return f"{percent(interval.level)} % {interval.method}{drawn}"
-
-
 def left_out(**kinds: int) -> str:
     """Return "2 unjudged, 1 unknown outcome", in the order given, without what is 0."""
     named = [f"{count:,} {kind.replace('_', ' ')}" for kind, count in kinds.items() if count]

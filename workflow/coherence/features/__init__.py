@@ -16,7 +16,7 @@ FEATURES: Final[dict[str, str]] = {
 MARKER_PREFIX: Final = "marker."  # column prefix of the single markers' counts
 
 
-def measure(trajectory: Trajectory) -> dict[str, float | None]:
+def measure(trajectory: Trajectory) -> dict[str, int | float | None]:
     """Return the row of features of one trajectory: `FEATURES`, then a count for each marker."""
     thoughts = [thought for step in trajectory.steps for thought in step.thoughts]
     markers = count_markers(thought.text for thought in thoughts)

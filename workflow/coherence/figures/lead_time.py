@@ -66,9 +66,9 @@ def describe(rows: Sequence[LeadTime]) -> str:
 
 
 def _caption(panels: Sequence[LeadTime]) -> str:
-    note = simulation_note((row.dataset, row.simulated) for row in panels)
     if not panels:
         return "No judge has judged these trajectories."
+    note = simulation_note((row.dataset, row.simulated) for row in panels)
     return (
         f"{note} Left: a dot for each flagged trajectory at the share of its non-empty steps up to and "
         "including the first acknowledgment; heights mean nothing; bars: median and its interval "
@@ -90,8 +90,7 @@ def _panel(figure: Figure, top: float, row: LeadTime, shares: dict[OutcomeStatus
     placed = f"{row.summary.n:,} of {row.flagged:,} flagged trajectories with a known place"
     placed = placed if row.flagged else "no flagged trajectory"
     width, height = figure.get_size_inches()
-    left = 0.1 / width
-    figure.text(left, (top - 0.25) / height, title, fontweight="bold")
+    figure.text(0.1 / width, (top - 0.25) / height, title, fontweight="bold")
     figure.text((LEFT + SIDE + GUTTER) / width, (top - 0.25) / height, placed, fontsize=8, color=GREY)
     if any(shares.values()):
         _draw_dots(_axes(figure, LEFT, top - HEAD), shares)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, Final
@@ -13,6 +14,7 @@ from matplotlib.font_manager import findfont
 from matplotlib.ft2font import FT2Font
 
 from coherence.evaluation.render import one_line
+from coherence.files import write_bytes
 from coherence.records import OutcomeStatus
 
 FONT: Final = "DejaVu Sans"  # ships with matplotlib
@@ -22,7 +24,6 @@ GREY: Final = "#767676"  # 4.5:1 on white
 FAINT: Final = "#D9D9D9"
 # Okabe and Ito's palette, which colour-blind readers can tell apart.
 BLUE: Final = "#0072B2"
-ORANGE: Final = "#E69F00"
 VERMILION: Final = "#D55E00"
 OUTCOME_COLOURS: Final[Mapping[OutcomeStatus, str]] = {"failed": VERMILION, "passed": BLUE, "unknown": GREY}
 
@@ -64,14 +65,13 @@ def style() -> AbstractContextManager[None]:
 
 def save(figure: Figure, folder: Path, stem: str) -> tuple[Path, ...]:
     """Write the figure as PNG, PDF and SVG without dates, and return the paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
+    paths = {suffix: folder / f"{stem}.{suffix}" for suffix in _METADATA}
     with style():
-        for suffix, metadata in _METADATA.items():
-            path = folder / f"{stem}.{suffix}"
-            figure.savefig(path, format=suffix, dpi=DPI, metadata=metadata)
-            paths.append(path)
-    return tuple(paths)
+        for suffix, path in paths.items():
+            buffer = BytesIO()
+            figure.savefig(buffer, format=suffix, dpi=DPI, metadata=_METADATA[suffix])
+            write_bytes(path, buffer.getvalue())
+    return tuple(paths.values())
 
 
 def label(text: str, longest: int = 40) -> str:

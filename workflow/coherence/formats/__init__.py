@@ -25,10 +25,14 @@ class Unit(Record, frozen=True):
 
 
 class Source(Record, frozen=True):
-    """What the config says of the dataset a unit belongs to."""
+    """What the config says of the dataset a unit belongs to.
+
+    `apart` is part of every trial's id: it keeps equal keys below several paths of one dataset apart.
+    """
 
     dataset: str
     root: str
+    apart: str = ""
     backbone: str | None = None
     scaffold: str | None = None
     pass_reward: float = 1.0
@@ -44,7 +48,7 @@ class Reading(Record, frozen=True):
     trial: Trial
     trajectory: Trajectory | None = None
     deviations: tuple[Deviation, ...] = ()
-    features: dict[str, float | None] = {}
+    features: dict[str, int | float | None] = {}
     judgements: tuple[Judgement, ...] = ()
 
 

@@ -13,7 +13,7 @@ from coherence.errors import InputError
 from coherence.formats import Reading, Source, Unit
 from coherence.formats.atif_document import problem_of, references, resolve, segment_number
 from coherence.formats.atif_run import Run, read_run
-from coherence.formats.documents import load
+from coherence.formats.documents import load, read_bytes
 from coherence.formats.folders import base_of, listing, walk
 from coherence.formats.identity import existing, relative_key, safe_id, trial_name
 from coherence.records import Deviation, Outcome, Trajectory, Trial, TrialStatus
@@ -53,7 +53,7 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
     run = read_run(base, [unit.key], frozenset(unit.files))
     name = trial_name(base, unit.key)
     trial = Trial(
-        id=safe_id(name, unit.key),
+        id=safe_id(name, source.apart + unit.key),
         dataset=source.dataset,
         task=name,
         attempt=unit.key,
@@ -100,7 +100,7 @@ def _is_candidate(folder: str, name: str) -> bool:
 def _pointers(base: Path, key: str, known: Container[str]) -> tuple[str, ...]:
     """Return the known files a file points to; it is parsed only where it holds such a field at all."""
     try:
-        data = (base / key).read_bytes()
+        data, _ = read_bytes(base, key)
     except (OSError, ValueError):
         return ()
     if not any(field in data for field in _REFERENCE_FIELDS):

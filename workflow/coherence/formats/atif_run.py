@@ -78,14 +78,14 @@ class _RunReader:
         empty = "the trajectory has no steps" if parts else "there is no trajectory file"
         documents = self._documents.values()
         return Run(
-            steps,
-            tuple(self._subagents),
-            next(filter(None, (agent_name(document.value) for document, _ in parts)), None),
-            next(filter(None, (model_name(document.value) for document, _ in parts)), None),
-            None if steps else (problems or [empty])[0],
-            not problems or bool(parts),
-            tuple(document.source for document in documents if document.source is not None),
-            tuple(record for document in documents for record in document.notes.records()),
+            steps=steps,
+            subagents=tuple(self._subagents),
+            agent=next(filter(None, (agent_name(document.value) for document, _ in parts)), None),
+            model=next(filter(None, (model_name(document.value) for document, _ in parts)), None),
+            problem=None if steps else (problems or [empty])[0],
+            readable=not problems or bool(parts),
+            sources=tuple(document.source for document in documents if document.source is not None),
+            deviations=tuple(record for document in documents for record in document.notes.records()),
         )
 
     def _load(self, key: str) -> Document:

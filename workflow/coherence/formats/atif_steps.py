@@ -4,13 +4,13 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from coherence.formats import narrow
+from coherence.formats.arguments import read_arguments
 from coherence.formats.deviations import Deviations
 from coherence.formats.observations import content_text, read_observations, read_results
 from coherence.formats.thoughts import is_reasoning, place
 from coherence.records import Call, Step, StepSource, Subagent
 
 MAX_STEP_ID: Final = 10**9  # larger ids are nonsense
-MAX_DEPTH: Final = 100  # nesting of a call's arguments; deeper ones could not be written again
 _SOURCES: Final[dict[str, StepSource]] = {
     "system": "system",
     "user": "user",
@@ -135,27 +135,6 @@ def read_calls(raw_calls: object, notes: Deviations) -> tuple[Call, ...]:
         call_id = narrow.text(raw.get("tool_call_id"), "tool_call_id", notes)
         calls.append(Call(name or "", read_arguments(raw.get("arguments"), notes), call_id or None))
     return tuple(calls)
-
-
-def read_arguments(raw: object, notes: Deviations) -> dict[str, Any]:
-    """Return a call's arguments as an object; something else is kept under "raw"."""
-    if raw is None:
-        return {}
-    if not isinstance(raw, dict):
-        notes.add("arguments_not_object", narrow.kind(raw))
-        raw = {"raw": raw}
-    if _is_deeper(raw, MAX_DEPTH):
-        notes.add("arguments_too_deep")
-        return {}
-    return raw
-
-
-def _is_deeper(value: object, depth: int) -> bool:
-    if isinstance(value, dict):
-        return depth == 0 or any(_is_deeper(item, depth - 1) for item in value.values())
-    if isinstance(value, list):
-        return depth == 0 or any(_is_deeper(item, depth - 1) for item in value)
-    return False
 
 
 def _is_rising(ids: list[Any]) -> bool:

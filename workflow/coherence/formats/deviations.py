@@ -59,6 +59,8 @@ CODES: Final[dict[str, str]] = {
     "row_unreadable": "a row cannot be read as CSV; nothing is known of it",
 }
 
+MAX_DETAIL: Final = 200  # characters; details may quote the file
+
 
 class Deviations:
     """Collects what is odd about one file: one record a code, with the first place and how many more."""
@@ -70,7 +72,7 @@ class Deviations:
 
     def add(self, code: str, detail: str = "") -> None:
         """Note one occurrence."""
-        self._first.setdefault(code, detail)
+        self._first.setdefault(code, detail[:MAX_DETAIL])
         self._count[code] = self._count.get(code, 0) + 1
 
     def records(self) -> tuple[Deviation, ...]:

@@ -52,7 +52,7 @@ def discover(root: Path) -> Iterator[Unit]:
         if kind == "trial":
             trials.append(path)
         else:
-            waiting.extend(path / name for name in here.folders)
+            waiting.extend(path / name for name in reversed(here.folders))
         if kind == "unsure":
             unsure.append(path)
     jobs = {parent for path in (*trials, *unsure) for parent in path.parents}
@@ -76,6 +76,8 @@ def _kind(here: Listing) -> Literal["trial", "unsure", "other"]:
 
 
 def _is_job_result(path: Path) -> bool:
+    if not path.is_file():  # opening a pipe would wait for ever
+        return False
     try:
         with path.open("rb") as file:
             return _JOB_FIELD in file.read(_HEAD_BYTES)
@@ -111,7 +113,7 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
     run = read_run(root, _heads(unit, result.steps), frozenset(unit.files))
     exception = result.outcome.exception
     trial = Trial(
-        id=safe_id(folder, unit.key),
+        id=safe_id(folder, source.apart + unit.key),
         dataset=source.dataset,
         task=result.task,
         attempt=result.attempt,

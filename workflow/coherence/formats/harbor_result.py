@@ -12,6 +12,7 @@ from coherence.records import Outcome, SourceFile
 
 _EXCEPTION_LINE = re.compile(r"([A-Za-z_][\w.]*)(?::\s|:?$)")
 UNNAMED_EXCEPTION: Final = "unnamed exception"
+MAX_NAME: Final = 100  # characters of an exception's name
 
 
 class TrialFiles:
@@ -41,17 +42,17 @@ class TrialFiles:
         return document
 
     def text(self, name: str) -> tuple[str, Deviations] | None:
-        """Read one of the trial's text files; None where there is none or it cannot be read."""
+        """Read one of the trial's text files, "" where it cannot be read; None where there is none."""
         key = self.key(name)
         if key is None:
             return None
+        notes = Deviations(key)
+        self.notes.append(notes)
         try:
             data, source = read_bytes(self._base, key)
         except OSError:
-            return None
-        notes = Deviations(key)
+            return "", notes
         self.sources.append(source)
-        self.notes.append(notes)
         return data.decode("utf-8", "replace"), notes
 
 
@@ -156,12 +157,12 @@ def _exception(result: dict[str, Any], files: TrialFiles, notes: Deviations) -> 
         if record.get("exception_info") is not None:
             info = narrow.mapping(record["exception_info"], "exception_info", notes)
             name = narrow.text(info.get("exception_type"), "exception_type", notes)
-            return name or UNNAMED_EXCEPTION
+            return name[:MAX_NAME] if name else UNNAMED_EXCEPTION
     written = files.text("exception.txt")
     if written is None:
         return None
     for line in reversed(written[0].splitlines()):
         match = _EXCEPTION_LINE.match(line)
         if match:
-            return match[1].rpartition(".")[2]
+            return match[1].rpartition(".")[2][:MAX_NAME]
     return UNNAMED_EXCEPTION

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from coherence.errors import InputError
 from coherence.formats import Reading, Source, Unit, narrow
-from coherence.formats.atif_steps import read_arguments
+from coherence.formats.arguments import read_arguments
 from coherence.formats.deviations import Deviations
 from coherence.formats.documents import Document, decode, load
 from coherence.formats.fenced import split_reply, without_label
@@ -28,7 +28,7 @@ from coherence.records import Call, Outcome, Step, Thought, Trajectory, Trial, T
 
 SUFFIX: Final = ".traj.json"
 SCAFFOLD: Final = "mini-swe-agent"
-_RESULT_ROLES: Final = {"user", "tool", "exit", "system"}
+_RESULT_ROLES: Final = ("user", "tool", "exit", "system")
 
 
 def discover(root: Path) -> Iterator[Unit]:
@@ -62,7 +62,7 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
     status: TrialStatus = "unreadable" if problem else "ok" if steps else "no_trajectory"
     documents = [document, *reports]
     trial = Trial(
-        id=safe_id(_instance(unit.key), unit.key),
+        id=safe_id(_instance(unit.key), source.apart + unit.key),
         dataset=source.dataset,
         task=instance,
         attempt=unit.key,
@@ -95,10 +95,9 @@ def read_steps(messages: list[Any], notes: Deviations) -> Iterator[Step]:
 def _read_turn(
     reply: dict[str, Any], following: list[dict[str, Any]], number: int, notes: Deviations
 ) -> Step:
-    raw_calls = reply.get("tool_calls")
     text = content_text(reply.get("content"), "content", notes) or ""
     reasoning = content_text(reply.get("reasoning_content"), "reasoning_content", notes)
-    calls = tuple(_read_calls(raw_calls, notes))
+    calls = tuple(_read_calls(reply.get("tool_calls"), notes))
     if calls:
         speech = place(without_label(text), reasoning, calls, SCAFFOLD)
     else:
@@ -126,6 +125,8 @@ def _read_calls(raw_calls: object, notes: Deviations) -> Iterator[Call]:
     for raw in narrow.objects(raw_calls, "tool_calls", notes):
         function = narrow.mapping(raw.get("function"), "function", notes)
         name = narrow.text(function.get("name"), "name", notes)
+        if not name:
+            notes.add("call_unnamed")
         call_id = narrow.text(raw.get("id"), "id", notes)
         arguments = _parsed(function.get("arguments"))
         yield Call(name or "", read_arguments(arguments, notes), call_id or None)
@@ -163,7 +164,7 @@ def _outcome(base: Path, unit: Unit, instance: str, info: dict[str, Any]) -> tup
     status = info.get("exit_status")
     exception = status if isinstance(status, str) and status.lower() not in ("", "submitted") else None
     reports = []
-    for key in unit.files[1:]:
+    for key in (key for key in unit.files if key != unit.key):
         report = load(base, key)
         reports.append(report)
         if report.problem is not None:

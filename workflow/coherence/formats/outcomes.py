@@ -22,7 +22,7 @@ def choose_reward(rewards: dict[str, Any], key: str | None, notes: Deviations) -
     if chosen is None:
         chosen = next(iter(rewards)) if len(rewards) == 1 else "reward"
     if chosen not in rewards:
-        names = ", ".join(sorted(rewards)[:5]) or "none"
+        names = ", ".join(name[:40] for name in sorted(rewards)[:5])
         return None, f"no reward named {chosen!r} among {len(rewards)} ({names})"
     reward = number(rewards[chosen], f"reward {chosen!r}", notes)
     return reward, f"reward {chosen!r} is not a finite number"

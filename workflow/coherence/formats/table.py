@@ -137,7 +137,7 @@ def _name(row: Row, table: _Table, seen: set[str]) -> str:
     if name is None:
         row.notes.add("id_missing", f"row {row.number}")
         name = f"row {row.number}"
-    if name in seen:
+    while name in seen:
         row.notes.add("id_repeated", name)
         name = f"{name} (row {row.number})"
     seen.add(name)
@@ -152,7 +152,7 @@ def _trial(row: Row, table: _Table, name: str) -> Trial:
         row.note(table.column("weight"), f"{weight:g}")
         weight = None
     return Trial(
-        id=safe_id(name, key),
+        id=safe_id(name, source.apart + key),
         dataset=source.dataset,
         task=row.text(table.column("task")) or name,
         attempt=row.text(table.column("attempt")) or name,

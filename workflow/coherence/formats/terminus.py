@@ -3,6 +3,7 @@
 from typing import Any
 
 from coherence.formats import narrow
+from coherence.formats.arguments import read_arguments
 from coherence.formats.deviations import Deviations
 from coherence.formats.documents import decode
 from coherence.records import Call
@@ -34,8 +35,9 @@ def _object(text: str) -> dict[str, Any] | None:
 
 
 def _calls(reply: dict[str, Any]) -> tuple[Call, ...]:
-    commands = narrow.objects(reply.get("commands"), "commands", Deviations(""))
-    calls = [Call("bash_command", command) for command in commands]
+    notes = Deviations("")
+    commands = narrow.objects(reply.get("commands"), "commands", notes)
+    calls = [Call("bash_command", read_arguments(command, notes)) for command in commands]
     if reply.get("task_complete") is True:
         calls.append(Call("mark_task_complete"))
     return tuple(calls)

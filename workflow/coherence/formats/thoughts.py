@@ -106,5 +106,5 @@ def _without_commands(message: str, calls: Sequence[Call]) -> str:
         opening = before.rpartition("\n")[2]
         closing = next((fence for fence in ("```", "</command>") if after.startswith(fence)), None)
         if found and closing and opening.startswith(("```", "<command>")):
-            message = before.removesuffix(opening) + after.removeprefix(closing)
+            message = (before.removesuffix(opening) + after.removeprefix(closing)).strip()
     return message

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from coherence.judges.actions import Action, first_line
+from coherence.judges.actions import Action
 from coherence.judges.cues import Cues
 from coherence.judges.prose import Match, Prose
 from coherence.records import Record, Step, Transcript
@@ -39,15 +39,6 @@ class AgentStep:
     def touched(self) -> str:
         """What its actions name, lower-cased."""
         return "\n".join(action.folded for action in self.actions)
-
-    @property
-    def quote(self) -> str:
-        """A line of its first call that says something, else of its prose; "" if there is none."""
-        lines = [
-            *(action.quote for action in self.actions),
-            *(first_line(prose.text) for prose in self.prose),
-        ]
-        return next(filter(None, lines), "")
 
 
 class Referent(Record, frozen=True):

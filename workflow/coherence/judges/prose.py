@@ -58,7 +58,7 @@ class Prose:
         return [boundary.end() for boundary in BOUNDARY.finditer(self.folded)]
 
     def sentence(self, offset: int) -> tuple[int, int]:
-        """Return start and end of the sentence around an offset, without white space and code at its edges."""
+        """Return start and end of the sentence around an offset, without space or code at its edges."""
         following = bisect_right(self._boundaries, offset)
         start = self._boundaries[following - 1] if following else 0
         end = self._boundaries[following] if following < len(self._boundaries) else len(self.text)

@@ -9,6 +9,9 @@ one of three ways:
 
 `dataset` narrows each of them. `state` may be left out where there is a `rating` and the judge has a
 threshold; an unjudged line needs a `reason`. Lines on trajectories that are not there are passed over.
+
+Label files have lines of the same schema. They may say `flagged_spans` for `spans` (and then need no state),
+`generic_coherence` for `rating`, `trajectory_summary` for `summary`, and whose label a line is with `reader`.
 """
 
 from collections import defaultdict
@@ -40,6 +43,10 @@ class Verdict(Record, frozen=True):
     sample: int = 0
     model: str | None = None
     reply: str | None = None
+    reader: int | str | None = None
+    flagged_spans: tuple[Span, ...] | None = None
+    generic_coherence: int | None = None
+    trajectory_summary: str = ""
 
     def __post_init__(self) -> None:
         if (self.state == "unjudged") != (self.reason is not None):
@@ -49,18 +56,44 @@ class Verdict(Record, frozen=True):
 MISSING = Verdict(state="unjudged", reason="missing")
 
 
+def read_verdicts(path: Path) -> Iterator[tuple[int, Verdict]]:
+    """Yield (line number, verdict), labels' names for things put right; InputError names file and line."""
+    for number, line in read_numbered_lines(path, Verdict):
+        if line.flagged_spans is None:
+            yield number, line
+        else:
+            yield (
+                number,
+                msgspec.structs.replace(
+                    line,
+                    spans=line.flagged_spans,
+                    flagged_spans=None,
+                    state=line.state or ("flagged" if line.flagged_spans else "unflagged"),
+                    rating=line.rating if line.rating is not None else line.generic_coherence,
+                    summary=line.summary or line.trajectory_summary,
+                ),
+            )
+
+
 class RecordedJudge:
     """Repeats the verdicts of a file; its lines may speak of `trials`, which are given by id.
 
-    `rating_at_most` decides the state of every line that has a rating. Raises InputError naming file and line
-    for a line that cannot be read, fits several trials, or repeats another one's trial and sample.
+    `rating_at_most` decides the state of every line that has a rating; `reader` keeps one reader's lines.
+    Raises InputError naming file and line for a line that cannot be read, fits several trials, or repeats
+    another one's trial and sample.
     `unmatched` counts the lines on trials that are not there.
     """
 
     def __init__(
-        self, name: str, path: Path, trials: Mapping[str, Trial], rating_at_most: int | None = None
+        self,
+        name: str,
+        path: Path,
+        trials: Mapping[str, Trial],
+        rating_at_most: int | None = None,
+        reader: str | None = None,
     ) -> None:
         self.name = name
+        self._reader = reader
         self.unmatched = 0
         self._rating_at_most = rating_at_most
         self._verdicts = self._read(path, trials)
@@ -73,10 +106,12 @@ class RecordedJudge:
                 yield self._judgement(transcript, verdict)
 
     def _read(self, path: Path, trials: Mapping[str, Trial]) -> dict[str, list[Verdict]]:
-        known = _names(trials)
+        known = names_of(trials)
         lines: dict[tuple[str, int], int] = {}
         verdicts: dict[str, list[Verdict]] = defaultdict(list)
-        for number, line in read_numbered_lines(path, Verdict):
+        for number, line in read_verdicts(path):
+            if self._reader is not None and str(line.reader) != self._reader:
+                continue
             try:
                 verdict = self._decided(line)
                 trial = _trial(verdict, known, trials)
@@ -120,7 +155,7 @@ class RecordedJudge:
         )
 
 
-def _names(trials: Mapping[str, Trial]) -> dict[tuple[str, str], set[str]]:
+def names_of(trials: Mapping[str, Trial]) -> dict[tuple[str, str], set[str]]:
     """Return the ids of the trials that each (way of naming, name) fits."""
     names: dict[tuple[str, str], set[str]] = defaultdict(set)
     for trial in trials.values():

@@ -107,13 +107,13 @@ def words_after(named: Acknowledgment, prose: Sequence[Prose]) -> Iterator[tuple
         yield later, 0, REACH
 
 
-def find_aftermath(course: Course, named: Acknowledgment) -> Aftermath:
+def find_aftermath(course: Course, named: Acknowledgment, ahead: Sequence[int]) -> Aftermath:
     """Return what follows an acknowledgment."""
     after = list(words_after(named, course.steps[named.at].prose))
     return Aftermath(
         course=course,
         named=named,
-        ahead=course.ahead(named),
+        ahead=ahead,
         dismissals=[m for prose, start, end in after for m in prose.dismissals if start <= m.start < end],
         settled=frozenset(
             m.cue.name for prose, start, end in after for m in prose.settlements if start <= m.start < end
@@ -167,7 +167,7 @@ def repeats(aftermath: Aftermath) -> bool:
 
 
 def in_repetition(aftermath: Aftermath, answered: bool) -> Iterator[Evidence]:
-    """Yield whether the next action repeats an earlier one unanswered, and whether the conflict is not new."""
+    """Yield whether an earlier action is repeated without an answer, and whether the conflict is old."""
     if not answered and repeats(aftermath):
         yield evidence("same action repeated", aftermath.ahead[0])
     before = aftermath.course.named_before(aftermath.named)
@@ -203,15 +203,13 @@ def is_answered(aftermath: Aftermath, found: Sequence[Evidence]) -> bool:
     return "inquires" in aftermath.settled and any(kinds != {"other"} for kinds in soon)
 
 
-def weigh(course: Course, named: Acknowledgment) -> tuple[Evidence, ...]:
-    """Return all that followed an acknowledgment; nothing where no action follows at all."""
-    aftermath = find_aftermath(course, named)
-    if not aftermath.ahead:
-        return ()
+def weigh(course: Course, named: Acknowledgment, ahead: Sequence[int]) -> tuple[Evidence, ...]:
+    """Return all that followed an acknowledgment, given the next acting steps, at least one."""
+    aftermath = find_aftermath(course, named, ahead)
     found = [*in_words(aftermath), *in_actions(aftermath), *in_later_words(aftermath)]
     answered = is_answered(aftermath, found)
     if not answered:
-        found.append(evidence("left unanswered", aftermath.ahead[0]))
+        found.append(evidence("left unanswered", ahead[0]))
     if course.repetition:
         found += in_repetition(aftermath, answered)
     return (*found, *in_ending(aftermath))

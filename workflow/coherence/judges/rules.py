@@ -13,7 +13,7 @@ from coherence.files import digest, encode
 from coherence.judges import quotes
 from coherence.judges.acknowledgment import Acknowledgment, AgentStep, agent_steps, find_acknowledgments
 from coherence.judges.cues import cues_text, load_cues
-from coherence.judges.resolution import WEIGHTS, Course, Evidence, weigh
+from coherence.judges.resolution import Course, Evidence, evidence, weigh
 from coherence.records import Judgement, Record, Span, Transcript
 from coherence.vocabulary import CONFLICT_TYPES, MAX_CONFIDENCE, MIN_CONFIDENCE
 
@@ -41,9 +41,10 @@ DEFAULTS: Final = RulesSettings()
 
 
 class Finding(Record, frozen=True):
-    """An acknowledgment with what followed it."""
+    """An acknowledgment with what followed it; `acting` is the index of the first agent step that acts."""
 
     named: Acknowledgment
+    acting: int
     evidence: tuple[Evidence, ...]
 
     @property
@@ -53,14 +54,14 @@ class Finding(Record, frozen=True):
 
     @property
     def start(self) -> int:
-        """Index of the first agent step of the span: where the conflict was first named."""
+        """Index of the agent step that first named the conflict."""
         return min([self.named.at, *(item.at for item in self.evidence)])
 
     @property
     def end(self) -> int:
-        """Index of the agent step that acts against the conflict."""
+        """Index of the agent step that most clearly acts against the conflict."""
         standing = [item for item in self.evidence if item.weight > 0 and item.at >= self.named.at]
-        return max(standing, key=lambda item: item.weight).at if standing else self.named.at
+        return max(standing, key=lambda item: item.weight).at if standing else self.acting
 
 
 class RulesJudge:
@@ -97,19 +98,19 @@ class RulesJudge:
     def _standing(self, steps: Sequence[AgentStep], named: Sequence[Acknowledgment]) -> list[Finding]:
         settings = self.settings
         course = Course(steps, named, settings.window, settings.dismissals, settings.repetition)
-        findings = [self._finding(course, acknowledgment) for acknowledgment in named]
+        findings = (
+            Finding(acknowledgment, ahead[0], self._evidence(course, acknowledgment, ahead))
+            for acknowledgment in named
+            if (ahead := course.ahead(acknowledgment))
+        )
         return apart(
-            [finding for finding in findings if finding.evidence and finding.score >= settings.minimum_score],
-            settings.max_spans,
+            [finding for finding in findings if finding.score >= settings.minimum_score], settings.max_spans
         )
 
-    def _finding(self, course: Course, named: Acknowledgment) -> Finding:
+    def _evidence(self, course: Course, named: Acknowledgment, ahead: Sequence[int]) -> tuple[Evidence, ...]:
         if self.settings.resolution_check:
-            return Finding(named, weigh(course, named))
-        unchecked = [
-            Evidence("left unanswered", WEIGHTS["left unanswered"], at) for at in course.ahead(named)
-        ]
-        return Finding(named, tuple(unchecked[:1]))
+            return weigh(course, named, ahead)
+        return (evidence("left unanswered", ahead[0]),)
 
     def _span(self, number: int, finding: Finding, steps: Sequence[AgentStep]) -> Span:
         match = finding.named.match
@@ -123,7 +124,7 @@ class RulesJudge:
             acknowledgment_step=step.number,
             acknowledgment_quote=prose.text[match.start : match.end],
             action_step=acting.number,
-            action_quote=acting.quote,
+            action_quote=acting.actions[0].quote,
             conflict_type=match.cue.conflict_type if self.settings.typed else "other",
             confidence=self._confidence(finding),
             reasoning=self._reasoning(finding),

@@ -1,29 +1,28 @@
 """The report: one HTML document of numbered tables and figures, the flagged spans and how to read them."""
 
-import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
 
 from coherence.records import Record
 from coherence.report.blocks import Block, DatasetNote, Figure, Report, Section, Table
 from coherence.report.rendering import render
+from coherence.report.table_views import TableView, table_view
 from coherence.vocabulary import CONFLICT_TYPES
-
-_NUMBER: Final = re.compile(r"[-+−<≤>≥=~±]?\s?\d[\d.,\s%/;()\[\]+−–to-]*")
-_NO_NUMBER: Final = frozenset({"", "-", "–", "n/a", "not applicable", "unknown"})
 
 
 class BlockView(Record, frozen=True):
-    """A block as it is printed; `number` counts tables and figures apart, `simulated` are banners to show."""
+    """A block as it is printed; `number` counts tables and figures apart.
+
+    `simulated` are banners to show: names of datasets, and what is not real about them.
+    """
 
     kind: str
     number: int
     block: Block
-    simulated: tuple[DatasetNote, ...] = ()
+    simulated: tuple[tuple[str, str], ...] = ()
     note: str = ""
-    numeric: tuple[bool, ...] = ()
+    table: TableView | None = None
     image: str = ""
 
 
@@ -43,6 +42,7 @@ def render_report(report: Report) -> str:
     return render(
         "report.html",
         report=report,
+        banners=banners(report.datasets),
         sections=tuple(_sections(report)),
         conflict_types=CONFLICT_TYPES,
     )
@@ -65,23 +65,22 @@ def _view(block: Block, notes: Mapping[str, DatasetNote], numbers: Counter[str])
         block=block,
         simulated=_simulated(block, notes),
         note=block.note if isinstance(block, Table | Figure) else "",
-        numeric=_numeric(block) if isinstance(block, Table) else (),
+        table=table_view(block) if isinstance(block, Table) else None,
         image=b64encode(block.svg).decode() if isinstance(block, Figure) else "",
     )
 
 
-def _simulated(block: Block, notes: Mapping[str, DatasetNote]) -> tuple[DatasetNote, ...]:
+def _simulated(block: Block, notes: Mapping[str, DatasetNote]) -> tuple[tuple[str, str], ...]:
     unknown = set(block.datasets) - notes.keys()
     if unknown:
         raise ValueError(f"no note on dataset {sorted(unknown)[0]!r}, which a block of the report shows")
-    return tuple(notes[name] for name in block.datasets if notes[name].simulated)
+    return banners(notes[name] for name in block.datasets)
 
 
-def _numeric(table: Table) -> tuple[bool, ...]:
-    columns = ([row[place] for row in table.rows] for place in range(len(table.columns)))
-    return tuple(_is_numeric(cells) for cells in columns)
-
-
-def _is_numeric(cells: Sequence[str]) -> bool:
-    told = [cell for cell in cells if cell not in _NO_NUMBER]
-    return bool(told) and all(_NUMBER.fullmatch(cell) for cell in told)
+def banners(notes: Iterable[DatasetNote]) -> tuple[tuple[str, str], ...]:
+    """Return what is not real, once for all the datasets it is said of."""
+    names: dict[str, list[str]] = {}
+    for note in notes:
+        if note.simulated:
+            names.setdefault(note.simulated, []).append(note.name)
+    return tuple((", ".join(said), text) for text, said in names.items())

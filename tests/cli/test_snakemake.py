@@ -1,0 +1,122 @@
+"""The workflow as a user runs it: what it makes, what a second run does again, and what it refuses."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from workspace import lay_out, ran, snakemake, write_config, write_trial
+
+TASKS = 12
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A finished run of a small dataset in three shards."""
+    folder = lay_out(tmp_path_factory.mktemp("run"))
+    for number in range(TASKS):
+        write_trial(folder / "runs", f"task-{number}", reward=float(number % 2), steps=3 + number)
+    done = snakemake(folder, "--configfile", str(write_config(folder)))
+    assert done.returncode == 0, done.stderr
+    yield folder
+    shutil.rmtree(folder)
+
+
+def again(run: Path, *arguments: str) -> list[str]:
+    """Run once more and return the rules that ran."""
+    done = snakemake(run, "--configfile", "small.json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return ran(done)
+
+
+def test_nothing_is_done_twice(run: Path) -> None:
+    assert again(run) == []
+
+
+def test_a_config_file_stands_for_itself(run: Path) -> None:
+    assert not (run / "results" / "example-model-a").exists()
+
+
+def test_a_dry_run_changes_nothing(run: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (run / "results").rglob("*") if path.is_file()}
+    assert again(run, "--dry-run") == []
+    after = {path: path.stat().st_mtime_ns for path in (run / "results").rglob("*") if path.is_file()}
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "small/shards/features-1.jsonl",
+        "small/judgements/rules.jsonl",
+        "small/attrition.csv",
+        "tables/failure_rates.tex",
+        "figures/small.gaps.svg",
+        "provenance.json",
+    ],
+)
+def test_a_deleted_output_is_noticed_and_made_the_same(run: Path, name: str) -> None:
+    path = run / "results" / name
+    before = path.read_bytes()
+    path.unlink()
+    assert again(run) != []
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("stage", ["trajectories", "preprocessed"])
+def test_a_deleted_trajectory_is_noticed_and_made_the_same(run: Path, stage: str) -> None:
+    path = sorted((run / "results" / "small" / stage).iterdir())[0]
+    before = path.read_bytes()
+    path.unlink()
+    again(run)
+    assert path.read_bytes() == before
+
+
+def test_another_seed_reruns_the_evaluation_and_nothing_before(run: Path) -> None:
+    write_config(run, evaluation={"resamples": 50, "seed": 1})
+    assert again(run) == ["evaluate", "figures", "report"]
+    write_config(run)
+    again(run)
+
+
+def test_the_order_of_keys_is_no_change(run: Path) -> None:
+    write_config(run, datasets={"small": {"shards": 3, "format": "harbor", "paths": "runs"}})
+    assert again(run) == []
+    write_config(run)
+
+
+def test_an_added_trajectory_touches_its_shard_alone_and_there_only_itself(run: Path) -> None:
+    write_trial(run / "runs", "task-added", reward=0.0)
+    rules = again(run)
+    assert [rules.count(name) for name in ("ingest", "preprocess", "features", "judge")] == [1, 1, 1, 1]
+    logs = [path.read_text() for path in (run / "results" / "logs").glob("*-small-*.log")]
+    assert any("ingest" in log and "1 units read" in log for log in logs)
+    assert any("features" in log and "1 trajectories measured" in log for log in logs)
+    shutil.rmtree(run / "runs" / "task-added__aBcD123")
+    again(run)
+    assert not list((run / "results" / "small" / "trajectories").glob("task-added*"))
+
+
+def test_a_wrong_key_is_named_and_nothing_runs(tmp_path: Path) -> None:
+    folder = lay_out(tmp_path)
+    config = write_config(folder, evaluation={"sed": 1})
+    done = snakemake(folder, "--configfile", str(config))
+    assert done.returncode != 0
+    assert "evaluation: Additional properties are not allowed ('sed' was unexpected)" in done.stderr
+    assert not (folder / "results").exists()
+
+
+def test_an_empty_folder_is_named(tmp_path: Path) -> None:
+    folder = lay_out(tmp_path)
+    (folder / "runs").mkdir()
+    done = snakemake(folder, "--configfile", str(write_config(folder)))
+    assert done.returncode != 0
+    assert "datasets.small.paths: runs: nothing in the format 'harbor' there" in done.stderr
+
+
+def test_the_default_run_is_the_examples(tmp_path: Path) -> None:
+    done = snakemake(lay_out(tmp_path))
+    assert done.returncode == 0, done.stderr
+    report = (tmp_path / "results" / "report.html").read_text()
+    assert "example-model-a" in report
+    assert "Simulated data" in report
