@@ -44,32 +44,23 @@ def test_a_dry_run_changes_nothing(run: Path) -> None:
     assert before == after
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_deleted_files_of_every_stage_are_noticed_and_made_the_same(run: Path) -> None:
+    results = run / "results"
+    names = (
         "small/shards/features-1.jsonl",
         "small/judgements/rules.jsonl",
         "small/attrition.csv",
         "tables/failure_rates.tex",
         "figures/small.gaps.svg",
         "provenance.json",
-    ],
-)
-def test_a_deleted_output_is_noticed_and_made_the_same(run: Path, name: str) -> None:
-    path = run / "results" / name
-    before = path.read_bytes()
-    path.unlink()
-    assert again(run) != []
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("stage", ["trajectories", "preprocessed"])
-def test_a_deleted_trajectory_is_noticed_and_made_the_same(run: Path, stage: str) -> None:
-    path = sorted((run / "results" / "small" / stage).iterdir())[0]
-    before = path.read_bytes()
-    path.unlink()
+    )
+    whole = [sorted((results / "small" / stage).iterdir())[0] for stage in ("trajectories", "preprocessed")]
+    paths = [*(results / name for name in names), *whole]
+    before = [path.read_bytes() for path in paths]
+    for path in paths:
+        path.unlink()
     again(run)
-    assert path.read_bytes() == before
+    assert [path.read_bytes() for path in paths] == before
 
 
 def test_another_seed_reruns_the_evaluation_and_nothing_before(run: Path) -> None:

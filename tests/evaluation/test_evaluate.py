@@ -59,7 +59,12 @@ def test_same_rows_same_bytes() -> None:
 
 
 def test_the_tables_and_their_files() -> None:
-    assert [table.name for table in tables(evaluated())] == ["failure_rates", "selectivity", "lead_time"]
+    assert [table.name for table in tables(evaluated())] == [
+        "failure_rates",
+        "selectivity",
+        "matched",
+        "lead_time",
+    ]
 
 
 def test_every_table_says_what_is_simulated() -> None:
@@ -68,4 +73,4 @@ def test_every_table_says_what_is_simulated() -> None:
 
 def test_no_rows_make_empty_tables() -> None:
     evaluation = evaluate([], SETTINGS, {})
-    assert [table.rows for table in tables(evaluation)] == [(), (), ()]
+    assert [table.rows for table in tables(evaluation)] == [(), (), (), ()]

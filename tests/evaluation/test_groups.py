@@ -111,6 +111,20 @@ def test_a_flag_without_spans_is_not_one_without_confidence() -> None:
     assert ids(split.risky) == "0"
 
 
+def test_the_prompts_own_tasks_are_left_out_in_a_second_look() -> None:
+    rows = [
+        Row(str(n), "set", task, "1", "failed", "ok", verdicts={"judge": Verdict("flagged", spans=1)})
+        for n, task in enumerate(["seen", "new", "seen"])
+    ]
+    split = list(judge_splits(rows, "judge", None, seeds=["seen"]))[-1]
+    assert (ids(split.risky), split.excluded) == ("1", 2)
+    assert split.reading.label == "flagged, without the prompt's own tasks"
+
+
+def test_tasks_that_are_not_there_need_no_second_look() -> None:
+    assert len(list(judge_splits(judged(Verdict("unflagged")), "judge", None, seeds=["other"]))) == 1
+
+
 def test_judges_come_before_features_and_datasets_in_order() -> None:
     rows = [
         Row(

@@ -40,4 +40,3 @@ def test_texts_are_counted_apart() -> None:
 def test_every_marker_can_match_its_own_name() -> None:
     silent = [m.name for m in load_markers() if "X" not in m.name and not count_markers([m.name])[m.name]]
     assert silent == []
-

@@ -77,6 +77,8 @@ class Evaluation(Section, frozen=True):
 
     seed: Annotated[int, Meta(ge=0)] = 20260607
     resamples: Positive = 1000
+    matched_k: Positive | None = None
+    seeds: list[str] = []
 
 
 class Report(Section, frozen=True):

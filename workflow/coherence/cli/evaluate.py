@@ -2,9 +2,10 @@
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 
 from coherence.cli.arguments import add_config_argument, config_of, say
-from coherence.cli.config import Config, RulesJudge
+from coherence.cli.config import Config, LlmJudge, RulesJudge
 from coherence.cli.layout import Layout
 from coherence.cli.loading import Loaded
 from coherence.evaluation.attrition import attrition
@@ -21,6 +22,7 @@ from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.features import FEATURES, MARKER_PREFIX
 from coherence.files import write_json
+from coherence.judges.prompts import read_prompt
 from coherence.stats.intervals import Bootstrap
 
 
@@ -28,6 +30,13 @@ def feature_names(rows: list[Row]) -> tuple[str, ...]:
     """Return the features to compare: the paper's, then a table's own; single markers are not compared."""
     own = sorted({name for row in rows for name in row.features if not name.startswith(MARKER_PREFIX)})
     return (*FEATURES, *(name for name in own if name not in FEATURES))
+
+
+def seeds_of(config: Config, judge: str) -> tuple[str, ...]:
+    """Return the tasks a judge's prompt declares to quote, and those the config names for every judge."""
+    section = config.judges[judge]
+    declared = read_prompt(Path(section.prompt)).header.examples_from if isinstance(section, LlmJudge) else ()
+    return tuple(dict.fromkeys((*declared, *config.evaluation.seeds)))
 
 
 def settings_of(config: Config, rows: list[Row]) -> EvaluationSettings:
@@ -39,6 +48,8 @@ def settings_of(config: Config, rows: list[Row]) -> EvaluationSettings:
             for name, judge in config.judges.items()
             if not isinstance(judge, RulesJudge) and judge.rating_at_most is not None
         },
+        seeds={name: seeds_of(config, name) for name in config.judges},
+        matched_k=config.evaluation.matched_k,
         judges=tuple(config.judges),
         features=feature_names(rows),
         simulated=simulated(config),

@@ -16,7 +16,6 @@ from coherence.figures import forest, lead_time
 from coherence.files import read_json, write_json, write_text
 from coherence.records import Entry, Judgement, Record, SourceFile, Transcript
 from coherence.report.blocks import (
-    Block,
     DatasetNote,
     Figure,
     Report,
@@ -28,7 +27,7 @@ from coherence.report.pages import Page, render_page
 from coherence.report.report import render_report
 from coherence.report.span_lists import span_list
 
-MAIN = ("failure_rates", "selectivity", "lead_time")
+MAIN = ("failure_rates", "selectivity", "matched", "lead_time")
 CITATION = (
     "Pandya, Zhang and Lyu: Strained Coherence: A Pre-Failure Signal in Coding Agent Execution Trajectories. "
     "arXiv 2606.07889, 2026.",
@@ -142,9 +141,9 @@ def sections(
     tables: dict[str, Table], figures: dict[str, list[Figure]], spans: list[SpanList]
 ) -> tuple[Section, ...]:
     """Return the report's sections in their order."""
-    main: tuple[Block, ...] = (tables["failure_rates"], *figures["gaps"], tables["selectivity"])
     return (
-        Section("Does a flag go with failure?", main),
+        Section("Does a flag go with failure?", (tables["failure_rates"], *figures["gaps"])),
+        Section("How selective is a flag?", (tables["selectivity"], tables["matched"])),
         Section("How early is the first flag?", (tables["lead_time"], *figures["lead-time"])),
         Section(
             "What the rates rest on",

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from coherence.evaluation import failure_rates, lead_time, selectivity
+from coherence.evaluation import failure_rates, lead_time, matched, selectivity
 from coherence.evaluation.failure_rates import FailureRate
 from coherence.evaluation.first_flags import FirstFlag, Timeline, first_flags
 from coherence.evaluation.groups import splits
 from coherence.evaluation.lead_time import LeadTime
+from coherence.evaluation.matched import Matched
 from coherence.evaluation.render import Table
 from coherence.evaluation.selectivity import Selectivity
 from coherence.evaluation.settings import EvaluationSettings
@@ -22,6 +23,7 @@ class Evaluation(Record, frozen=True):
     selectivity: tuple[Selectivity, ...]
     first_flags: tuple[FirstFlag, ...]
     lead_times: tuple[LeadTime, ...]
+    matched: tuple[Matched, ...]
 
 
 def evaluate(
@@ -36,6 +38,7 @@ def evaluate(
         selectivity=tuple(selectivity.selectivity(split, settings) for split in divided),
         first_flags=flags,
         lead_times=tuple(lead_time.lead_times(rows, flags, settings)),
+        matched=tuple(matched.matched(rows, settings)),
     )
 
 
@@ -44,5 +47,6 @@ def tables(evaluation: Evaluation) -> tuple[Table, ...]:
     return (
         failure_rates.table(evaluation.failure_rates, evaluation.settings),
         selectivity.table(evaluation.selectivity),
+        matched.table(evaluation.matched),
         lead_time.table(evaluation.lead_times),
     )

@@ -1,9 +1,9 @@
 """Which trajectories are risky and which are safe, as each feature and each judge has it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from math import isnan
 from statistics import median
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
@@ -13,12 +13,14 @@ from coherence.evaluation.readings import (
     FLAGGED,
     NULL_UNFLAGGED,
     PRESENT,
+    WITHOUT_SEEDS,
     Reading,
 )
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import MISSING, Row, Verdict, by_dataset
 from coherence.records import Record
 
+SEED: Final = "task of the judge's prompt"
 Side = Literal["risky", "safe", "unjudged", "missing"]
 
 
@@ -40,7 +42,9 @@ def splits(rows: Iterable[Row], settings: EvaluationSettings) -> Iterator[Split]
     """Yield every split: datasets in order of appearance, in each the judges before the features."""
     for members in by_dataset(rows).values():
         for judge in settings.judges_in(members):
-            yield from judge_splits(members, judge, settings.rating_at_most.get(judge))
+            yield from judge_splits(
+                members, judge, settings.rating_at_most.get(judge), settings.seeds.get(judge, ())
+            )
         for name in settings.features_in(members):
             yield feature_split(members, name)
 
@@ -63,21 +67,27 @@ def feature_split(rows: Sequence[Row], name: str) -> Split:
     return _split(rows, Reading(rows[0].dataset, name, PRESENT if binary else ABOVE_MEDIAN, cut=cut), side)
 
 
-def judge_splits(rows: Sequence[Row], judge: str, rating_at_most: int | None) -> Iterator[Split]:
+def judge_splits(
+    rows: Sequence[Row], judge: str, rating_at_most: int | None, seeds: Collection[str] = ()
+) -> Iterator[Split]:
     """Divide one dataset by a judge: by its own word, or by spans and by rating where a threshold is given.
 
-    Where a flag rests on spans without any confidence, the split without such flags follows.
+    Where a flag rests on spans without any confidence, the split without such flags follows; where the
+    judge's prompt quotes tasks of the dataset (`seeds`), the split without these.
     """
     reading = Reading(rows[0].dataset, judge, FLAGGED, judge)
+    side: Callable[[Verdict], Side] = _flagged
     if rating_at_most is not None:
         yield _split(rows, replace(reading, label=ANY_SPAN), _judged(judge, _any_span))
         reading = replace(reading, label=f"rating at most {rating_at_most}", cut=float(rating_at_most))
-        yield _split(rows, reading, _judged(judge, _rated_at_most(rating_at_most)))
-        return
-    yield _split(rows, reading, _judged(judge, _flagged))
-    words = (row.verdicts.get(judge, MISSING) for row in rows if row.excluded is None)
-    if any(word.state == "flagged" and _lacks_confidence(word) for word in words):
+        side = _rated_at_most(rating_at_most)
+    yield _split(rows, reading, _judged(judge, side))
+    words = [row.verdicts.get(judge, MISSING) for row in rows if row.excluded is None]
+    if rating_at_most is None and any(word.state == "flagged" and _lacks_confidence(word) for word in words):
         yield _split(rows, replace(reading, label=NULL_UNFLAGGED), _judged(judge, _flagged_surely))
+    if any(row.task in seeds for row in rows):
+        unseen = [replace(row, excluded=row.excluded or SEED) if row.task in seeds else row for row in rows]
+        yield _split(unseen, replace(reading, label=f"{reading.label}{WITHOUT_SEEDS}"), _judged(judge, side))
 
 
 def _split(rows: Sequence[Row], reading: Reading, side: Callable[[Row], Side]) -> Split:

@@ -9,6 +9,7 @@ from coherence.records import Record
 FLAGGED: Final = "flagged"
 ANY_SPAN: Final = "any span"
 NULL_UNFLAGGED: Final = "flagged, null confidence as unflagged"
+WITHOUT_SEEDS: Final = ", without the prompt's own tasks"
 PRESENT: Final = "present"
 ABOVE_MEDIAN: Final = "above median"
 NO_JUDGE: Final = "-"
@@ -69,7 +70,11 @@ def marked(dataset: str, simulated: str) -> str:
 
 def simulation_note(shown: Iterable[tuple[str, str]]) -> str:
     """Return what is not real about the datasets shown, given as (dataset, simulated) pairs."""
-    notes = {dataset: simulated for dataset, simulated in shown if simulated}
+    datasets: dict[str, dict[str, None]] = {}
+    for dataset, simulated in shown:
+        if simulated:
+            datasets.setdefault(simulated, {})[dataset] = None
     return " ".join(
-        f"{dataset} is simulated: {simulated.rstrip('.')}." for dataset, simulated in notes.items()
+        f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} simulated: {simulated}."
+        for simulated, names in datasets.items()
     )

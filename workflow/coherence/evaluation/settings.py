@@ -11,12 +11,15 @@ class EvaluationSettings(Record, frozen=True):
     """Draws, thresholds and choices of one evaluation.
 
     `rating_at_most` gives a judge's highest risky rating, and with it the two readings of a rating judge.
-    `judges` and `features` choose and order what is shown (None: all, by name). `simulated` says by dataset
-    what is not real about it.
+    `seeds` gives by judge the tasks its prompt quotes; `matched_k` the size of matched selectivity (None: the
+    number each judge flags). `judges` and `features` choose and order what is shown (None: all, by name).
+    `simulated` says by dataset what is not real about it.
     """
 
     bootstrap: Bootstrap = Bootstrap()
     rating_at_most: dict[str, int] = {}
+    seeds: dict[str, tuple[str, ...]] = {}
+    matched_k: int | None = None
     judges: tuple[str, ...] | None = None
     features: tuple[str, ...] | None = None
     simulated: dict[str, str] = {}

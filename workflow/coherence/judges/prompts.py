@@ -7,7 +7,7 @@ version: 1
 examples_from: []       # names of the tasks its worked examples come from
 reports: spans          # or rating+spans; decides the answer's schema and what flags
 ---
-Body with {{ conflict_types }}, {{ output_format }}, {{ lowest }} and {{ highest }} where they are wanted.
+Body with {{ types }}, {{ output_format }}, {{ lowest }} and {{ highest }} where they are wanted.
 """
 
 import re

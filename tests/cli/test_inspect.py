@@ -1,0 +1,91 @@
+"""`coherence inspect`: the whole answer without a config, and an entry that works."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+from workspace import ROOT, write_trial
+
+from coherence.cli import main
+from coherence.cli.config import Dataset
+from coherence.cli.inspect import EXACT_UP_TO, FLAGGED_SHARE
+from coherence.stats.power import detectable_gap
+
+
+def inspected(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["inspect", str(path)]) == 0
+    return capsys.readouterr().out
+
+
+def facts(text: str) -> dict[str, str]:
+    lines = text.split("\n\n", maxsplit=1)[0].splitlines()
+    return {line[:19].strip(): line[19:].strip() for line in lines}
+
+
+def test_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    told = facts(inspected(ROOT / "data/examples/jobs/example-b", capsys))
+    assert told["format"] == "harbor"
+    assert told["trials"] == "14 (ok 14)"
+    assert told["outcomes"] == "failed 8, passed 6"
+    assert told["without thoughts"] == "1 of 14 (7%)"
+    assert told["cost of one judge"].startswith("about $")
+    assert told["power"].startswith("with 4 of 14 known outcomes flagged")
+
+
+def test_the_printed_entry_is_a_valid_dataset(capsys: pytest.CaptureFixture[str]) -> None:
+    text = inspected(ROOT / "data/examples/jobs/example-a", capsys)
+    entry = yaml.safe_load(text[text.index("datasets:") :])["datasets"]["example-a"]
+    assert msgspec.convert(entry, Dataset).format == "harbor"
+
+
+def test_attempts_are_counted_by_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(3):
+        write_trial(tmp_path / f"job-{number}", "sum", 1.0)
+    write_trial(tmp_path / "job-0", "other", 0.0)
+    told = facts(inspected(tmp_path, capsys))
+    assert told["attempts"] == "2 tasks (1 with 1, 1 with 3 attempts each)"
+
+
+def test_control_characters_in_names_do_not_reach_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_trial(tmp_path, "sum", 1.0)
+    (tmp_path / "sum__aBcD123/result.json").write_text(
+        '{"task_name": "sum", "config": {"agent": {"model_name": "evil\\u001b[2J"}}}'
+    )
+    text = inspected(tmp_path, capsys)
+    assert "\x1b" not in text
+    assert "evil\\x1b[2J" in text
+
+
+@pytest.mark.parametrize("name", ["nowhere", "empty"])
+def test_nothing_to_inspect_is_an_error(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert main(["inspect", str(tmp_path / name)]) == 1
+    assert str(tmp_path / name) in capsys.readouterr().err
+
+
+def test_what_is_said_of_large_samples_is_true() -> None:
+    flagged = round(FLAGGED_SHARE * EXACT_UP_TO)
+    gap = detectable_gap(flagged, EXACT_UP_TO - flagged, 0.5)
+    assert gap is not None
+    assert gap <= 0.10
+
+
+@pytest.mark.parametrize(
+    ("corpus", "expected"),
+    [
+        ("harbor/claude-code-kimi", {"format": "harbor", "outcomes": "failed 57, passed 4"}),
+        ("mini_swe_agent", {"format": "mini-swe-agent", "outcomes": "passed 174, failed 65"}),
+        ("atif", {"format": "atif", "outcomes": "unknown 68"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_real_corpora(
+    corpus: str, expected: dict[str, str], shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = facts(inspected(shared / "corpora" / corpus, capsys))
+    assert {name: told[name] for name in expected} == expected

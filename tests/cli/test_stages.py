@@ -1,0 +1,199 @@
+"""Each command by itself, one after the other, as a user without Snakemake would run them."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from workspace import write_config, write_trial
+
+from coherence.cli import main
+
+STAGES = (
+    ["ingest"],
+    ["preprocess"],
+    ["features"],
+    ["judge"],
+    ["gather", "index"],
+    ["gather", "features"],
+    ["gather", "judgements"],
+    ["table"],
+    ["evaluate"],
+    ["figures"],
+    ["report"],
+)
+
+
+def run_all(config: Path) -> None:
+    for stage in STAGES:
+        assert main([*stage, "--config", str(config)]) == 0
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+TABLE = """id,failed,w,steps,flag,conf,kinds,ack,act
+a,1,2,10,1,4,other,3,5
+b,1,1,20,1,,tool_output_vs_plan,4,6
+c,0,1,5,0,,,,
+d,0,4,7,,,,,
+e,,1,9,0,,,,
+"""
+
+
+def table_config(folder: Path) -> Path:
+    (folder / "facts.csv").write_text(TABLE)
+    dataset = {
+        "paths": "facts.csv",
+        "format": "table",
+        "columns": {"weight": "w"},
+        "feature_columns": ["steps"],
+        "verdict_columns": {
+            "human": {
+                "flagged": "flag",
+                "confidence": "conf",
+                "type": "kinds",
+                "acknowledgment_step": "ack",
+                "action_step": "act",
+            }
+        },
+    }
+    return write_config(folder, datasets={"facts": dataset}, judges={"human": {"kind": "recorded"}})
+
+
+def test_a_table_without_text_goes_all_the_way(folder: Path) -> None:
+    run_all(table_config(folder))
+    rates = {
+        (row["feature"], row["reading"]): row for row in rows(folder / "results/tables/failure_rates.csv")
+    }
+    human = rates["human", "flagged"]
+    counts = [human[name] for name in ("risky_fail", "risky_n", "safe_fail", "safe_n")]
+    assert counts == ["2", "2", "0", "1"]
+    assert (human["n_unjudged"], human["n_unknown_outcome"]) == ("1", "1")
+    assert rates["steps", "above median"]["risky_n"] == "2"
+
+
+def test_sampling_weights_are_used_beside_the_plain_rates(folder: Path) -> None:
+    run_all(table_config(folder))
+    rates = {row["feature"]: row for row in rows(folder / "results/tables/failure_rates.csv")}
+    assert float(rates["steps"]["weighted_safe_rate"]) == 0.0
+    assert float(rates["steps"]["weighted_risky_rate"]) == 1.0
+
+
+def test_quotes_of_a_table_are_not_checkable(folder: Path) -> None:
+    run_all(table_config(folder))
+    verdicts = {row["acknowledgment_verdict"] for row in rows(folder / "results/facts/spans.csv")}
+    assert verdicts == {"not_checkable"}
+
+
+def test_equal_paths_below_two_folders_are_two_trials(folder: Path) -> None:
+    for root in ("one", "two"):
+        write_trial(folder / root, "sum", 1.0)
+    config = write_config(folder, datasets={"small": {"paths": ["one", "two"], "format": "harbor"}})
+    assert main(["ingest", "--config", str(config)]) == 0
+    assert len(list((folder / "results/small/trajectories").iterdir())) == 2
+
+
+def test_a_second_path_does_not_rename_the_first_ones_trials(folder: Path) -> None:
+    for root in ("one", "two"):
+        write_trial(folder / root, "sum", 1.0)
+    names = []
+    for paths in (["one"], ["one", "two"]):
+        config = write_config(folder, datasets={"small": {"paths": paths, "format": "harbor"}})
+        assert main(["ingest", "--config", str(config)]) == 0
+        names.append({path.name for path in (folder / "results/small/trajectories").iterdir()})
+    assert names[0] < names[1]
+
+
+def test_a_changed_table_is_read_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = table_config(folder)
+    main(["ingest", "--config", str(config)])
+    (folder / "facts.csv").write_text(TABLE + "f,1,1,3,0,,,,\n")
+    main(["ingest", "--config", str(config)])
+    assert "1 units read, 0 unchanged" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_broken_files_stop_nothing_and_are_listed(folder: Path) -> None:
+    write_trial(folder / "runs", "good", 1.0)
+    for name, content in {"empty": b"", "cut": b'{"steps": [', "list": b"[1]", "nul": b"\x00\xff"}.items():
+        write_trial(folder / "runs", name, 0.0)
+        (folder / "runs" / f"{name}__aBcD123/agent/trajectory.json").write_bytes(content)
+    config = write_config(folder)
+    run_all(config)
+    statuses = {row["task"]: row["status"] for row in rows(folder / "results/small/index.csv")}
+    assert statuses == {"good": "ok", **dict.fromkeys(("empty", "cut", "list", "nul"), "unreadable")}
+    assert {row["task"] for row in rows(folder / "results/small/attrition.csv")} == statuses.keys() - {"good"}
+    listed = {row["file"].split("__")[0] for row in rows(folder / "results/small/ingest.csv")}
+    assert listed == set(statuses)
+
+
+def test_hostile_names_and_texts_come_through_every_stage(folder: Path) -> None:
+    thought = "It should work but \x00\x1b[31m<script>alert(1)</script> \u202e \ud83d doesn't. Anyway, done."
+    write_trial(folder / "runs", "täsk {x} '$(rm)' <b>", 0.0, thought)
+    write_trial(folder / "runs", "plain", 1.0)
+    run_all(write_config(folder, report={"pages": "all"}))
+    pages = sorted((folder / "results/pages/small").iterdir())
+    assert len(pages) == 2
+    assert not any("<script>" in page.read_text() for page in pages)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ingest", "--dataset", "nope"], "--dataset nope: not in the config; known: small"),
+        (["ingest", "--shard", "7"], "--shard 7: dataset small has shards 0 to 2"),
+        (["judge", "--judge", "nope"], "--judge nope: the judges of dataset small are rules"),
+        (["preprocess"], "index-0.jsonl: cannot be read"),
+        (["show"], "run `snakemake --cores 8` first"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_users_mistake_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    write_trial(folder / "runs", "sum", 1.0)
+    assert main([*arguments, "--config", str(write_config(folder))]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_an_llm_judge_without_a_key_says_what_to_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    write_trial(folder / "runs", "sum", 1.0)
+    prompt = Path(__file__).parents[2] / "config/prompts/detector.md"
+    judges = {"detector": {"kind": "llm", "prompt": str(prompt)}}
+    config = write_config(folder, judges=judges)
+    for stage in STAGES[:3]:
+        main([*stage, "--config", str(config)])
+    assert main(["judge", "--config", str(config)]) == 1
+    assert "ANTHROPIC_API_KEY" in capsys.readouterr().err
+
+
+def test_the_memo_holds_no_text_of_the_trajectories(folder: Path) -> None:
+    write_trial(folder / "runs", "sum", 1.0, "a very private thought")
+    config = write_config(folder)
+    for stage in STAGES[:3]:
+        main([*stage, "--config", str(config)])
+    memos = list((folder / "results/memo").rglob("*.json"))
+    assert memos
+    assert not any("private" in path.read_text() for path in memos)
+
+
+def test_every_row_can_be_traced(folder: Path) -> None:
+    write_trial(folder / "runs", "sum", 1.0)
+    run_all(write_config(folder))
+    traced = json.loads((folder / "results/provenance.json").read_text())["datasets"]["small"][0]
+    files = {source["path"] for source in traced["sources"]}
+    assert "sum__aBcD123/agent/trajectory.json" in files
+    assert traced["judges"]["rules"][0].startswith("rules")
