@@ -139,7 +139,7 @@ class Run:
     def gather_version(self, dataset: str) -> str:
         """Return what makes the joined files of a dataset stale."""
         section = self.config.datasets[dataset]
-        return self.version("gather", section.retry_of, section.shards)
+        return self.version("gather", section.retries, section.shards)
 
     def evaluate_version(self) -> str:
         """Return what makes the tables stale."""
