@@ -11,6 +11,7 @@ from coherence.errors import ConfigError, InputError
 from coherence.evaluation import agreement
 from coherence.evaluation.agreement import Agreement, by_trajectory, compare, read_labels
 from coherence.evaluation.render import markdown, write_table
+from coherence.evaluation.table import majority
 from coherence.judges.recorded import names_of
 from coherence.records import Judgement, Trial
 
@@ -38,7 +39,7 @@ def candidate_of(config: Config, datasets: list[str], judge: str, names: set[str
         if judge in config.judges_of(dataset):
             loaded = Loaded(config, dataset)
             trials |= {entry.trial.id: entry.trial for entry in loaded.entries()}
-            words |= {word.trajectory: word for word in loaded.judgements(judge) if word.sample == 0}
+            words |= majority(loaded.judgements(judge))
     known = {name: ids for (_, name), ids in names_of(trials).items() if name in names}
     return {
         name: words[trial] for name, ids in known.items() for trial in ids if len(ids) == 1 and trial in words

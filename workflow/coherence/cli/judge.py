@@ -37,7 +37,7 @@ def judge_of(config: Config, name: str, entries: list[Entry]) -> Judge | None:
         return None
     trials = {entry.trial.id: entry.trial for entry in entries}
     reader = None if section.reader is None else str(section.reader)
-    return Recorded(name, Path(section.path), trials, section.rating_at_most, reader)
+    return Recorded(name, Path(section.path), trials, section.rating_at_most, reader, section.absent_quote)
 
 
 def read_transcripts(layout: Layout, dataset: str, shard: int) -> Iterator[tuple[bytes, Transcript]]:

@@ -118,7 +118,9 @@ def _flagged(word: Verdict) -> Side:
 
 
 def _any_span(word: Verdict) -> Side:
-    return "risky" if word.spans else "safe"
+    if word.spans:
+        return "risky"
+    return "missing" if word.unverified else "safe"
 
 
 def _flagged_surely(word: Verdict) -> Side:
