@@ -14,6 +14,7 @@ from typing import Any, Final
 import json_repair
 import msgspec
 
+DEEPEST: Final = 50  # objects within objects; an answer has two
 _TURN: Final = re.compile(r'[{}]|"(?:[^"\\]|\\.)*+"|"', re.DOTALL)
 
 
@@ -41,11 +42,11 @@ def _end(text: str, start: int) -> int:
     depth = 0
     for turn in _TURN.finditer(text, start):
         depth += {"{": 1, "}": -1}.get(turn[0], 0)
-        if turn[0] == '"':
+        if turn[0] == '"' or depth > DEEPEST:
             break
         if depth == 0:
             return turn.end()
-    raise msgspec.ValidationError("The reply ends inside a JSON object that is not closed")
+    raise msgspec.ValidationError("The reply ends inside a JSON object that is not closed, or nests too deeply")
 
 
 def _repaired(text: str) -> dict[str, Any]:

@@ -176,12 +176,10 @@ def read_answer(text: str, reports: Reports) -> Answer:
 
 def _decoded(text: str, reports: Reports) -> Any:
     try:
-        return msgspec.json.decode(text, type=_ANSWERS[reports])
-    except msgspec.ValidationError:
-        raise
+        value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        keys = [part.shown for part in SHAPES[reports].head] + ["flagged_spans"]
-        return msgspec.convert(object_in(text, keys), _ANSWERS[reports])
+        value = object_in(text, [*(part.shown for part in SHAPES[reports].head), "flagged_spans"])
+    return msgspec.convert(value, _ANSWERS[reports])
 
 
 def _span(item: Any, reports: Reports) -> Span:
