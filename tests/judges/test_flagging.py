@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from coherence.files import encode
@@ -58,7 +59,7 @@ def test_a_flag_is_as_good_as_its_quotes(
 
 
 def test_an_absent_action_quote_does_not_take_the_flag_away() -> None:
-    span = Span(1, 1, 2, 1, "q", 2, "r", "other", QuoteCheck("exact"), action_check=QuoteCheck("absent"))
+    span = msgspec.structs.replace(word("e").spans[0], action_check=QuoteCheck("absent"))
 
     assert verified(Judgement("t", "j", "llm", "flagged", spans=(span,)), "reject", True).state == "flagged"
 

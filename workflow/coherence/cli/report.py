@@ -147,7 +147,7 @@ def sections(
         Section("How early is the first flag?", (tables["lead_time"], *figures["lead-time"])),
         Section(
             "What the rates rest on",
-            tuple(block for name, block in tables.items() if name not in MAIN),
+            tuple(block for name, block in tables.items() if name not in MAIN and block.rows),
         ),
         Section("Flagged spans", tuple(spans)),
     )

@@ -46,7 +46,7 @@ def _end(text: str, start: int) -> int:
             break
         if depth == 0:
             return turn.end()
-    raise msgspec.ValidationError("The reply ends inside a JSON object that is not closed, or nests too deeply")
+    raise msgspec.ValidationError("The reply ends inside an object that is not closed, or nests too deeply")
 
 
 def _repaired(text: str) -> dict[str, Any]:
