@@ -178,9 +178,9 @@ def table(rows: Sequence[Repeats], settings: EvaluationSettings) -> Table:
             "n: trajectories with at least two judged samples. Unanimous: count/n (share in %; "
             f"{LEVEL_TEXT} {CLOPPER_PEARSON} interval). Flip rate: how often two samples of a trajectory "
             f"differ; AC1: Gwet's ({LEVEL_TEXT} {ITEM_BOOTSTRAP}, {draws}). Alpha: Krippendorff's, nominal. "
-            "Elsewhere the majority of the judged samples counts, a tie as unflagged. Gap: failure rate of "
-            f"flagged less unflagged in percentage points ({LEVEL_TEXT} {NEWCOMBE} interval), by majority and "
-            "by the first sample alone."
+            "Elsewhere the majority of the judged samples counts, a tie as unflagged. Gap: failure rate "
+            f"of flagged less unflagged in percentage points ({LEVEL_TEXT} {NEWCOMBE} interval), by "
+            "majority and by the first sample alone."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),
