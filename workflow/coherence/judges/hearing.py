@@ -12,7 +12,7 @@ from coherence.judges.frame import inert
 from coherence.judges.schema import Answer, Reports, read_answer
 from coherence.llm.client import Answer as Got
 from coherence.llm.client import Ask
-from coherence.llm.request import Request, store_key
+from coherence.llm.request import Request
 from coherence.llm.store import Failure, Reply, ReplyStore
 from coherence.records import Record
 
@@ -31,7 +31,7 @@ the form alone; what you found stays as it is. An empty list of spans is right o
 NO_TEXT: Final = "(no text)"  # the API refuses an empty turn
 LONGEST_ERROR: Final = 500  # characters of the validator's words that are sent back
 _TOO_LONG: Final = re.compile(
-    r"too long|context (?:window|size|length)|too large|maximum context", re.IGNORECASE
+    r"too long|context[ _](?:window|size|length|limit)|too large|maximum context", re.IGNORECASE
 )
 
 
@@ -50,8 +50,8 @@ async def hear(request: Request, sample: int, ask: Ask, reports: Reports, ask_ag
 
     The second request is the same conversation carried on: the reply, then the validator's words.
     """
-    key = store_key(request, sample)
     got = await ask(request, sample)
+    key = got.key
     try:
         return _read(got, key, reports)
     except msgspec.ValidationError as error:

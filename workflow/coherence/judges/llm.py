@@ -16,7 +16,7 @@ from coherence.judges.hearing import Heard, hear, refused_before
 from coherence.judges.parts import merged, notes_for
 from coherence.judges.prompts import read_prompt
 from coherence.judges.schema import Answer, output_schema
-from coherence.judges.windows import Window, room_for_transcript, smaller_room, windows
+from coherence.judges.windows import Window, room_for_transcript, smaller_room, tokens_in, windows
 from coherence.llm.client import Ask, Client
 from coherence.llm.request import (
     DEFAULT_MAX_TOKENS,
@@ -88,7 +88,7 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     structured_output: bool = True
     absent_quote: AbsentQuote = "keep"
     ask_again: bool = True
-    window_tokens: Annotated[int, Meta(ge=1)] | None = None
+    window_tokens: Annotated[int, Meta(ge=100)] | None = None
     window_overlap_steps: Annotated[int, Meta(ge=0)] = 4
 
 
@@ -139,15 +139,20 @@ class LlmJudge:
         transcript, sample = pair
         if transcript.substrate == "none":
             return self._judgement(transcript, sample, "unflagged", detail="no thought to judge: not sent")
-        parts = windows(transcript, self._room, self._settings.window_overlap_steps)
-        if len(parts) == 1 and not parts[0].cuts:
-            heard = await self._hear(self.request(transcript), sample, ask)
+        request, room = self.request(transcript), self._room
+        if self._fits(request):
+            heard = await self._hear(request, sample, ask)
             if heard.reason != "overflow":
                 return self._read(transcript, sample, heard)
-            room = smaller_room(transcript, self._room, heard.detail)
-            parts = windows(transcript, room, self._settings.window_overlap_steps)
+            room = smaller_room(transcript, room, heard.detail)
+        parts = windows(transcript, room, self._settings.window_overlap_steps)
         answered = await self._in_parts(parts, transcript, sample, ask)
         return self._read(transcript, sample, merged(answered), len(parts))
+
+    def _fits(self, request: Request) -> bool:
+        (turn,) = request.messages
+        sent = sum(tokens_in(block["text"]) for block in turn["content"])
+        return sent - tokens_in(self._prompt.text) <= self._room
 
     async def _hear(self, request: Request, sample: int, ask: Ask) -> Heard:
         refused = refused_before(self._store, store_key(request, sample))

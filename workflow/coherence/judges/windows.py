@@ -20,8 +20,7 @@ BYTES_PER_TOKEN: Final = 2.5  # prose and code have 3 to 4.5, other scripts abou
 CONTEXT_TOKENS: Final = {"claude-sonnet-4-6": 1_000_000}
 DEFAULT_CONTEXT: Final = 200_000  # tokens; of a model that is not listed
 NOTES_TOKENS: Final = 5_000  # kept free for what a part is told of the one before
-MOST_BYTES: Final = 4  # of a character in UTF-8
-HEADING_BYTES: Final = 100  # of a section, at the most
+_TOKENS_NAMED: Final = re.compile(r"\b(\d[\d,]{2,}) tokens?\b.*?\b(\d[\d,]{2,})\b", re.DOTALL)
 
 
 class Window(Record, frozen=True):
@@ -50,7 +49,7 @@ def room_for_transcript(model: str, instructions: str, max_tokens: int) -> int:
 
 def windows(transcript: Transcript, room: int, overlap: int) -> tuple[Window, ...]:
     """Return the parts of a transcript, none of more than `room` tokens; one that fits is its only part."""
-    if _surely_fits(transcript, room) or tokens_in(framed(transcript)) <= room:
+    if tokens_in(framed(transcript)) <= room:
         return (Window(transcript, 1, 1),)
     shortened = [_shortened(step, room) for step in transcript.steps]
     sizes = [_size([step]) for step, _ in shortened]
@@ -71,12 +70,13 @@ def windows(transcript: Transcript, room: int, overlap: int) -> tuple[Window, ..
 def smaller_room(transcript: Transcript, room: int, refusal: str) -> int:
     """Return the room for parts of a transcript that was refused as too long: half, or what the refusal says.
 
-    A refusal that names the tokens it got and the most it takes is believed, with a fifth to spare.
+    A refusal that names the tokens it got and the most it takes is believed, with a fifth to spare, down to
+    a twentieth: misread, it must not make hundreds of requests.
     """
     was = min(room, tokens_in(framed(transcript)))
-    named = sorted(int(n.replace(",", "")) for n in re.findall(r"\d[\d,]{2,}", refusal))[-2:]
-    share = 0.8 * named[0] / named[1] if len(named) == 2 else 1.0
-    return max(1, int(was * min(0.5, share)))
+    named = _TOKENS_NAMED.search(refusal)
+    least, most = sorted(int(count.replace(",", "")) for count in named.groups()) if named else (1, 1)
+    return int(was * min(0.5, max(0.05, 0.8 * least / most)))
 
 
 def _bounds(sizes: Sequence[int], room: int, overlap: int) -> Iterator[tuple[int, int]]:
@@ -92,14 +92,6 @@ def _bounds(sizes: Sequence[int], room: int, overlap: int) -> Iterator[tuple[int
             filled += sizes[end]
             end += 1
         yield start, end
-
-
-def _surely_fits(transcript: Transcript, room: int) -> bool:
-    """Whether the transcript fits however many bytes its characters have: spares framing the short ones."""
-    lengths = (
-        MOST_BYTES * len(text) + HEADING_BYTES for step in transcript.steps for text in ("", *_texts(step))
-    )
-    return sum(lengths, 2 * HEADING_BYTES) / BYTES_PER_TOKEN < room
 
 
 def _size(steps: Sequence[Step]) -> int:
