@@ -139,15 +139,16 @@ class LlmJudge:
         transcript, sample = pair
         if transcript.substrate == "none":
             return self._judgement(transcript, sample, "unflagged", detail="no thought to judge: not sent")
-        request, room = self.request(transcript), self._room
+        request, room, refused = self.request(transcript), self._room, tuple[str, ...]()
         if self._fits(request):
             heard = await self._hear(request, sample, ask)
             if heard.reason != "overflow":
                 return self._read(transcript, sample, heard)
-            room = smaller_room(transcript, room, heard.detail)
+            room, refused = smaller_room(transcript, room, heard.detail), heard.replies
         parts = windows(transcript, room, self._settings.window_overlap_steps)
-        answered = await self._in_parts(parts, transcript, sample, ask)
-        return self._read(transcript, sample, merged(answered), len(parts))
+        together = merged(await self._in_parts(parts, transcript, sample, ask))
+        together = replace(together, replies=(*refused, *together.replies))
+        return self._read(transcript, sample, together, len(parts))
 
     def _fits(self, request: Request) -> bool:
         (turn,) = request.messages
