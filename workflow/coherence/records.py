@@ -184,7 +184,8 @@ class Judgement(Record, frozen=True, omit_defaults=False):
     """One judge's word on one trajectory: flagged, unflagged, or unjudged with a reason.
 
     `rating` is the 1-5 overall coherence of the generic judge. `substrate` "none" means there was no thought
-    to judge. `reply` is the reply-store key (`llm`), `basis` names the prompt, rule set or file it rests on.
+    to judge. `reply` is the reply-store key (`llm`), `basis` names the prompt, rule set or file it rests on,
+    `masked` counts the places of secrets that were masked in what was sent.
     """
 
     trajectory: str
@@ -201,6 +202,7 @@ class Judgement(Record, frozen=True, omit_defaults=False):
     model: str | None = None
     reply: str | None = None
     basis: str = ""
+    masked: int = 0
     schema: str = JUDGEMENT_SCHEMA
 
 

@@ -37,6 +37,7 @@ class JudgementCount(Record, frozen=True):
     wrong_step: int
     absent: int
     not_checkable: int
+    masked: int
 
 
 class DeviationCount(Record, frozen=True):
@@ -68,6 +69,7 @@ def count_judgements(dataset: str, judge: str, words: Sequence[Judgement]) -> Ju
         without_thoughts=sum(1 for word in words if word.substrate == "none"),
         spans=len(spans),
         **{verdict: quotes[verdict] for verdict in QUOTE_VERDICTS},
+        masked=sum(word.masked for word in words),
     )
 
 
@@ -130,11 +132,12 @@ def judgement_table(rows: Sequence[JudgementCount], simulated: Mapping[str, str]
         "wrong step": "wrong_step",
         "absent": "absent",
         "not checkable": "not_checkable",
+        "Secrets masked": "masked",
     }
     caption = (
         "Every judgement, whatever became of the trial. An unjudged trajectory never counts as unflagged; "
         "one without thoughts is unflagged, for there is nothing to judge. Quotes are two a span, looked up "
-        "in the trajectory."
+        "in the trajectory. Secrets masked are places in the texts that were sent, each reply counted."
     )
     return _table(("judgements", "Judgements and their quotes", caption), rows, columns, simulated)
 

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from coherence.judges import quotes
 from coherence.judges.frame import FRAME_NOTE, framed
+from coherence.judges.masking import Masked, masked
 from coherence.judges.prompts import read_prompt
 from coherence.judges.schema import Answer, output_schema, read_answer
 from coherence.llm.client import Ask, Client
@@ -53,6 +54,7 @@ NEUTRAL: Final = frozenset(
         "max_retries",
         "timeout_seconds",
         "offline",
+        "mask_secrets",  # the masked text is in the request, so that the key changes just where a secret was
         "samples",  # each sample's index is in its key, so that more samples keep the first ones
         "rating_at_most",  # applied to the reply, so that another threshold costs nothing
     }
@@ -79,6 +81,7 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     max_retries: Annotated[int, Meta(ge=0)] = 8
     timeout_seconds: Annotated[float, Meta(gt=0)] = 600.0
     offline: bool = False
+    mask_secrets: bool = True
     samples: Annotated[int, Meta(ge=1)] = 1
     rating_at_most: Annotated[int, Meta(ge=MIN_CONFIDENCE, le=MAX_CONFIDENCE)] | None = None
 
@@ -99,13 +102,13 @@ class LlmJudge:
         """
         connection = msgspec.convert(self._settings, Connection, from_attributes=True)
         samples = range(self._settings.samples)
-        pairs = (pair for transcript in transcripts for pair in product((transcript,), samples))
-        return Client(self._store, connection).each(pairs, self._judged)
+        pairs = (pair for each in transcripts for pair in product((self._masked(each),), samples))
+        return Client(self._store, connection).each(pairs, self._judged_masked)
 
     def request(self, transcript: Transcript) -> Request:
-        """Return what is sent for a transcript."""
+        """Return what is sent for a transcript, its secrets masked."""
         settings = self._settings
-        blocks = [_block(framed(transcript)), _block(self._prompt.text)]
+        blocks = [_block(framed(self._masked(transcript).transcript)), _block(self._prompt.text)]
         if settings.order == "instructions_first":
             blocks.reverse()
         sampling_version = SAMPLING_API_VERSION if settings.temperature is not None else None
@@ -121,6 +124,15 @@ class LlmJudge:
             api_version=settings.api_version or sampling_version,
             extra=settings.extra,
         )
+
+    def _masked(self, transcript: Transcript) -> Masked:
+        return masked(transcript) if self._settings.mask_secrets else Masked(transcript)
+
+    async def _judged_masked(self, pair: tuple[Masked, int], ask: Ask) -> Judgement:
+        """Judge the masked transcript: quotes are looked up in what was sent."""
+        hidden, sample = pair
+        judgement = await self._judged((hidden.transcript, sample), ask)
+        return msgspec.structs.replace(judgement, masked=hidden.total if judgement.reply else 0)
 
     async def _judged(self, pair: tuple[Transcript, int], ask: Ask) -> Judgement:
         transcript, sample = pair
