@@ -1,10 +1,13 @@
 """Fixtures shared by all tests."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+# Tests have homes of their own; the scanner's rules take seconds to compile and are kept across them.
+os.environ.setdefault("KF_RULE_CACHE_DIR", str(ROOT / ".pytest_cache" / "secret-rules"))
 
 
 @pytest.fixture(scope="session")

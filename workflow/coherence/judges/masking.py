@@ -81,7 +81,7 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 def _secrets(name: str, text: str) -> list[Secret]:
     """Return the secrets of a text that stands under a name."""
-    before = f"{name}=" if name else ""
+    before = f'{name}="' if name else ""
     shift = len(before)
     found = find_secrets(before + text) if text else []
     inside = [Secret(kind, max(0, start - shift), end - shift) for kind, start, end in found if end > shift]

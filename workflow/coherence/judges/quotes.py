@@ -2,9 +2,9 @@
 
 exact          the quote is a substring of a text of the step the judge named
 normalised     it is one after folding white space, control characters, letter case, typographic quotation
-               marks, dashes and ellipses, rows of masks, Markdown emphasis, the heading of the section and, in calls, JSON
-               escapes; or its parts around an ellipsis (10 characters or more each) follow one another with
-               300 or fewer left out
+               marks, dashes and ellipses, rows of masks, Markdown emphasis, the heading of the section and,
+               in calls, JSON escapes; or its parts around an ellipsis (10 characters or more each) follow
+               one another with 300 or fewer left out
 wrong_step     it stands, in either way, in another step, which `step` names, the nearest if there are several
 absent         it is nowhere: a near match (a word changed, dropped or invented) is absent too, and so is a
                quote without a letter or digit, or of fewer than 10 characters and not in the step named

@@ -23,11 +23,13 @@ KEY_BITS: Final = 3.0  # hexadecimal keys have about 3.5, words joined by unders
 
 _SPACES: Final = bytes(code if code in b"\t\n" or 0x20 <= code < 0x7F else 0x20 for code in range(0x100))
 _ESCAPES: Final = re.compile(rb"\\[nrt\"']")
-_CUT: Final = r"(?=\n\[\.\.\. )"  # where preprocessing left something out
+_STOPS: Final = re.compile(rb"[.,!?)](?=\s|\Z)")
+_CUT: Final = r"(?=\n\[\.\.[. ] )"  # where preprocessing left something out
 _PREFIXED: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:sk-(?:ant|proj|svcacct|admin|or)-|gh[pousr]_|github_pat_|glpat-|hf_|xox[a-z]-|npm_"
     r"|[rs]k_live_|GOCSPX-|ya29\.|AIza|eyJ[\w-]{10,512}\.eyJ)"
-    rf"(?:[\w.-]{{16,}}|[\w.-]{{2,}}{_CUT})"
+    rf"(?:[\w.-]{{15,}}\w|[\w.-]{{2,}}{_CUT})"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"
 )
 _BEGIN: Final = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s*[A-Za-z-]{1,40}: [^\n]*\n)*"
@@ -42,7 +44,7 @@ _NAMED: Final = re.compile(
     r"|(?P<bare>(?:bearer|basic)\s|--(?:[a-z]+-){0,3}(?:password|passwd|token|secret|key)[ =])"
 )
 _VALUE: Final = (
-    r"(?:[bru]{0,2}[\"']{1,2}(?P<quoted>[^\s\"'`]{8,512})|(?P<plain>[^\s\"'`,;<>(){}\[\]|&]{8,512}))"
+    r"(?:[bru]{0,2}[\"']{1,2}(?P<quoted>[^\s\"'`]{8,512})|(?P<plain>[^\s\"'`,;<>(){}\[\]|]{8,512}))"
 )
 _ASSIGNED: Final = re.compile(
     r"[\w-]{0,24}[\"']{0,2}(?:[ \t]*:[ \t]*[\w.\[\] |]{1,40}(?==))?\s{0,3}(?::=|=>|[:=>])\s{0,3}" + _VALUE
@@ -102,9 +104,10 @@ def _scannable(text: str) -> bytes:
     """Return the text with one ASCII byte a character, so that offsets are the text's own.
 
     Escaped line ends become spaces: they would make one word of "\\n" and the key behind it. An escaped
-    quotation mark becomes two.
+    quotation mark becomes two, and the end of a sentence is no part of a key.
     """
-    return _ESCAPES.sub(_unescaped, text.encode("ascii", "replace").translate(_SPACES))
+    plain = _ESCAPES.sub(_unescaped, text.encode("ascii", "replace").translate(_SPACES))
+    return _STOPS.sub(b" ", plain)
 
 
 def _unescaped(escape: re.Match[bytes]) -> bytes:
