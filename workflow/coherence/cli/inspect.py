@@ -68,11 +68,10 @@ def guess_format(root: Path) -> str:
     """
     if not root.exists():
         raise InputError(f"{root}: no such file or folder")
-    if any(
-        name.endswith("result.json") for unit in formats.load("harbor").discover(root) for name in unit.files
-    ):
+    trials = formats.load("harbor").discover(root) if root.is_dir() else ()
+    if any(name.endswith("result.json") for unit in trials for name in unit.files):
         return "harbor"
-    for name in ("mini-swe-agent", "atif", "harbor"):
+    for name in ("mini-swe-agent", "atif", "harbor") if root.is_dir() else ("mini-swe-agent", "atif"):
         if next(iter(formats.load(name).discover(root)), None) is not None:
             return name
     raise InputError(f"{root}: holds no runs in any known format ({', '.join(formats.FORMATS)})")

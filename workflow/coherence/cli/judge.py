@@ -1,10 +1,11 @@
-"""`coherence judge`: transcripts -> judgements of one judge."""
+"""`coherence judge`: transcripts -> judgements of one judge; `coherence judge FILE`: `judge_file.py`."""
 
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from coherence.cli.arguments import add_shard_arguments, config_of, each_shard, say
+from coherence import formats
+from coherence.cli.arguments import add_shard_arguments, config_of, default_config, each_shard, say
 from coherence.cli.code import code_digest
 from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge
 from coherence.cli.layout import Layout
@@ -109,12 +110,24 @@ def judges_asked(config: Config, dataset: str, judge: str | None) -> list[str]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    parser.add_argument(
+        "file", type=Path, nargs="?", help="one trajectory file or trial folder, judged alone"
+    )
     add_shard_arguments(parser)
-    parser.add_argument("--judge", help="one judge of the config (default: all)")
+    parser.set_defaults(config=None)
+    parser.add_argument("--judge", help="one judge of the config (default: all; for a file: the only one)")
+    parser.add_argument(
+        "--format", choices=sorted(formats.FORMATS), help="of the file; default: found by looking"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge one shard or all of them."""
+    """Judge one file, or one shard, or all of them."""
+    if args.file is not None:
+        from coherence.cli.judge_file import run_file  # noqa: PLC0415 - imports this module
+
+        return run_file(args)
+    args.config = args.config or default_config()
     config = config_of(args)
     for dataset, shard in each_shard(config, args):
         for name in judges_asked(config, dataset, args.judge):
