@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from coherence.cli.code import imports
+
 PACKAGE = Path(__file__).parents[1] / "workflow" / "coherence"
 LAYERS = (
     {"vocabulary", "errors"},
@@ -78,3 +80,9 @@ def test_stages_start_without_heavy_imports(module: str) -> None:
     code = f"import sys, {module}; print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_the_digest_of_a_stage_sees_every_import(path: Path) -> None:
+    seen = {name.split(".")[0] for name in imports(PACKAGE / path)}
+    assert imported(path) <= seen

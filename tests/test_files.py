@@ -81,20 +81,34 @@ def test_csv_refuses_columns_it_was_not_given() -> None:
 
 
 def test_a_memo_serves_only_the_same_key_and_forgets_what_is_gone(tmp_path: Path) -> None:
-    first = Memo(tmp_path / "m.json", Deviation)
-    first.put("kept", "k1", Deviation("f", "1"))
-    first.put("changed", "k1", Deviation("f", "2"))
-    first.put("gone", "k1", Deviation("f", "3"))
-    first.save()
-    second = Memo(tmp_path / "m.json", Deviation)
-    assert second.get("kept", "k1") == Deviation("f", "1")
-    assert second.get("changed", "k2") is None
-    second.put("changed", "k2", Deviation("f", "4"))
-    assert list(second.forgotten()) == [Deviation("f", "3")]
-    second.save()
+    with Memo(tmp_path / "m.json", Deviation) as first:
+        first.put("kept", "k1", Deviation("f", "1"))
+        first.put("changed", "k1", Deviation("f", "2"))
+        first.put("gone", "k1", Deviation("f", "3"))
+    with Memo(tmp_path / "m.json", Deviation) as second:
+        assert second.get("kept", "k1") == Deviation("f", "1")
+        assert second.get("changed", "k2") is None
+        second.put("changed", "k2", Deviation("f", "4"))
     third = Memo(tmp_path / "m.json", Deviation)
     assert third.get("gone", "k1") is None
     assert third.get("changed", "k2") == Deviation("f", "4")
+
+
+def test_an_interrupted_memo_keeps_what_was_made_and_what_was_not_asked_for(tmp_path: Path) -> None:
+    with Memo(tmp_path / "m.json", Deviation) as first:
+        first.put("later", "k", Deviation("f", "1"))
+    with pytest.raises(KeyboardInterrupt), Memo(tmp_path / "m.json", Deviation) as second:
+        second.put("made", "k", Deviation("f", "2"))
+        raise KeyboardInterrupt
+    third = Memo(tmp_path / "m.json", Deviation)
+    assert [third.get(item, "k") for item in ("later", "made")] == [Deviation("f", "1"), Deviation("f", "2")]
+
+
+def test_what_is_no_longer_whole_is_made_again(tmp_path: Path) -> None:
+    with Memo(tmp_path / "m.json", Deviation) as first:
+        first.put("a", "k", Deviation("f", "1"))
+    second = Memo(tmp_path / "m.json", Deviation)
+    assert (second.get("a", "k", lambda _: False), second.kept) == (None, 0)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff", b'{"a": ["k", 3]}'], ids=repr)

@@ -58,5 +58,11 @@ def test_the_judge_sees_neither_outcome_nor_task() -> None:
 
 def test_summary_lists_steps_and_those_with_thoughts() -> None:
     steps = (Step(1, "user", "do"), Step(4, "agent", thoughts=(Thought("t", "reasoning"),)))
-    summary = prepared(preprocess(Trajectory(TRIAL, steps), PreprocessSettings()))
+    summary = prepared(preprocess(Trajectory(TRIAL, steps), PreprocessSettings()), "d")
     assert (summary.steps, summary.thought_steps) == ((1, 4), (4,))
+
+
+def test_empty_steps_are_no_part_of_the_timeline_even_where_they_are_shown() -> None:
+    steps = (Step(1, "agent", "a"), Step(2, "agent"), Step(3, "agent"))
+    settings = PreprocessSettings(drop_empty_steps=False)
+    assert prepared(preprocess(Trajectory(TRIAL, steps), settings), "d").steps == (1,)

@@ -3,13 +3,16 @@
 import re
 import subprocess
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from coherence import errors
 from coherence.cli.config import parse, schema
+from coherence.evaluation.spans import span_schema
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
@@ -48,8 +51,13 @@ def test_every_lock_line_is_a_pinned_version() -> None:
     assert [line for line in lines if not re.fullmatch(r"[a-z0-9._-]+==[\w.!+]+", line)] == []
 
 
-def test_the_shipped_schema_is_made_from_the_typed_settings() -> None:
-    assert yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()) == schema()
+@pytest.mark.parametrize(
+    ("name", "made"), [("config", schema), ("spans", span_schema)], ids=["config", "spans"]
+)
+def test_the_shipped_schemas_are_made_from_the_typed_records(
+    name: str, made: Callable[[], dict[str, Any]]
+) -> None:
+    assert yaml.safe_load((ROOT / f"workflow/schemas/{name}.schema.yaml").read_text()) == made()
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)

@@ -8,10 +8,12 @@ import pytest
 from workspace import ROOT, write_config, write_trial
 
 from coherence.cli import main
+from coherence.cli.code import PACKAGE, rests_on
 from coherence.judges.masking import MASK
 from messages_server import CUE, failure, message, only_this_key, serving
 
 EXAMPLES = ROOT / "data" / "examples" / "jobs" / "example-b"
+DEFAULT = ("--config", str(ROOT / "config" / "config.yaml"))
 FLAGGED = next(EXAMPLES.glob("ini-to-toml__2J9vfQD"))
 
 
@@ -164,6 +166,8 @@ def test_a_file_that_cannot_be_read_says_why(
         ([str(FLAGGED), "--dataset", "x"], "without --dataset"),
         ([str(FLAGGED), "--judge", "none"], "the judges of the config are rules"),
         ([str(FLAGGED), "--config", "none.yaml"], "none.yaml"),
+        ([str(FLAGGED), "--format", "parquet"], "'parquet' is not known"),
+        ([str(FLAGGED), *DEFAULT, "--judge", "authored"], "cannot judge a file"),
         ([str(FLAGGED), "--config", str(ROOT / "config" / "claude.yaml")], "name one of detector, generic"),
     ],
 )
@@ -179,3 +183,10 @@ def test_an_error_of_the_user_s_is_named(
 def test_one_file_is_inspected_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(FLAGGED / "agent" / "trajectory.json")]) == 0
     assert capsys.readouterr().out.startswith("format              atif")
+
+
+def test_judging_a_file_makes_no_judgement_of_a_shard_stale() -> None:
+    reached = {path.relative_to(PACKAGE).parts[0] for path in rests_on("judge")}
+
+    assert not {path for path in rests_on("judge") if path.stem in {"judge_file", "inspect"}}
+    assert "formats" not in reached

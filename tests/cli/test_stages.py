@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -197,3 +198,64 @@ def test_every_row_can_be_traced(folder: Path) -> None:
     files = {source["path"] for source in traced["sources"]}
     assert "sum__aBcD123/agent/trajectory.json" in files
     assert traced["judges"]["rules"][0].startswith("rules")
+
+
+def test_another_number_of_shards_loses_nothing(folder: Path) -> None:
+    for number in range(9):
+        write_trial(folder / "runs", f"task-{number}", 1.0)
+    for shards in (3, 2, 5):
+        config = write_config(
+            folder, datasets={"small": {"paths": "runs", "format": "harbor", "shards": shards}}
+        )
+        run_all(config)
+        for made in ("trajectories", "preprocessed"):
+            assert len(list((folder / "results/small" / made).iterdir())) == 9
+
+
+def test_a_trial_that_is_gone_leaves_no_files(folder: Path) -> None:
+    for number in range(3):
+        write_trial(folder / "runs", f"task-{number}", 1.0)
+    config = write_config(folder)
+    run_all(config)
+    shutil.rmtree(folder / "runs" / "task-1__aBcD123")
+    run_all(config)
+    for made in ("trajectories", "preprocessed"):
+        names = {path.name.split("__")[0] for path in (folder / "results/small" / made).iterdir()}
+        assert names == {"task-0", "task-2"}
+
+
+def test_a_recorded_line_that_fits_trials_of_two_shards_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for job in range(6):
+        write_trial(folder / "runs" / f"job-{job}", "sum", 1.0)
+    (folder / "verdicts.jsonl").write_text('{"trial": "sum__aBcD123", "state": "unflagged"}\n')
+    config = write_config(folder, judges={"said": {"kind": "recorded", "path": "verdicts.jsonl"}})
+    for stage in STAGES[:3]:
+        main([*stage, "--config", str(config)])
+    assert main(["judge", "--config", str(config)]) == 1
+    assert "verdicts.jsonl:1" in capsys.readouterr().err
+
+
+def test_a_changed_trajectory_changes_every_list_it_is_in(folder: Path) -> None:
+    write_trial(folder / "runs", "sum", 1.0, "one thought")
+    config = write_config(folder, datasets={"small": {"paths": "runs", "format": "harbor"}})
+    lists = []
+    for thought in ("one thought", "two thought"):
+        shutil.rmtree(folder / "runs")
+        write_trial(folder / "runs", "sum", 1.0, thought)
+        for stage in STAGES[:2]:
+            main([*stage, "--config", str(config)])
+        shards = folder / "results/small/shards"
+        lists.append([(shards / f"{name}-0.jsonl").read_bytes() for name in ("index", "preprocess")])
+    assert lists[0][0] != lists[1][0]
+    assert lists[0][1] != lists[1][1]
+
+
+def test_what_a_message_quotes_cannot_drive_the_terminal(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "facts.csv").write_text("na\x1b]0;pwned\x07me,failed\nx,1\n")
+    config = write_config(folder, datasets={"facts": {"paths": "facts.csv", "format": "table"}}, judges={})
+    assert main(["ingest", "--config", str(config)]) == 1
+    assert "\x1b" not in capsys.readouterr().err

@@ -123,7 +123,18 @@ def test_recorded_verdicts_have_three_values(
 def test_a_table_without_an_id_column_is_refused(text: str, message: str, tmp_path: Path) -> None:
     put(tmp_path / "runs.csv", text)
     with pytest.raises(InputError, match=message):
-        list(read_all("table", tmp_path))
+        list(read_all("table", tmp_path / "runs.csv"))
+
+
+def test_a_foreign_table_in_a_folder_stops_no_other(tmp_path: Path) -> None:
+    put(tmp_path / "foreign.csv", "name,passed\nx,1\n")
+    put(tmp_path / "runs.csv", "id,passed\nr1,1\n")
+    trials = [reading.trial for reading in read_all("table", tmp_path)]
+    assert [(trial.key, trial.status) for trial in trials] == [
+        ("foreign.csv", "unreadable"),
+        ("runs.csv#r1", "no_text"),
+    ]
+    assert "no column 'id'" in (trials[0].reason or "")
 
 
 def test_bad_rows_lose_no_others(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from coherence.formats.identity import existing, relative_key, safe_id, trial_na
 )
 def test_ids_are_readable_and_safe(name: str, readable: str) -> None:
     framed = (3).to_bytes(8, "big") + b"key"
-    assert safe_id(name, "key") == f"{readable}-{hashlib.sha256(framed).hexdigest()[:6]}"
+    assert safe_id(name, "key") == f"{readable}-{hashlib.sha256(framed).hexdigest()[:12]}"
 
 
 @given(st.text(), st.text())

@@ -3,9 +3,9 @@
 import csv
 import hashlib
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -56,9 +56,11 @@ def encode(value: Any) -> bytes:
     return _encoder.encode(value)
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Write one JSON document that a person can read: sorted keys, indented, newline at end."""
-    write_bytes(path, msgspec.json.format(encode(value), indent=1) + b"\n")
+def write_json(path: Path, value: Any) -> str:
+    """Write one JSON document that a person can read (sorted keys, indented), and return its digest."""
+    data = msgspec.json.format(encode(value), indent=1) + b"\n"
+    write_bytes(path, data)
+    return digest(data)
 
 
 def read_json(path: Path, kind: type[T]) -> T:
@@ -125,7 +127,8 @@ class Memo:
     """What a shard's job made of each item last time, so that only changed items are made again.
 
     Snakemake deletes a job's outputs before it reruns; this file is not one of them. An entry counts only
-    under the key it was made with (a digest of the item's content, the settings and the code).
+    under the key it was made with (a digest of the item's content, the settings and the code). Used as a
+    context, it is written at the end; after an error it keeps what was made and what was not yet asked for.
     """
 
     def __init__(self, path: Path, kind: type[Any]) -> None:
@@ -140,14 +143,22 @@ class Memo:
         except (OSError, msgspec.MsgspecError):
             self._old = {}
 
-    def get(self, item: str, key: str) -> Any | None:
-        """Return what was made of the item under this key, or None."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        write_bytes(self._path, encode(self._new if kind is None else {**self._old, **self._new}))
+
+    def get(self, item: str, key: str, is_whole: Callable[[Any], bool] = lambda _: True) -> Any | None:
+        """Return what was made of the item under this key and is still whole, or None."""
         entry = self._old.get(item)
         if entry is None or entry[0] != key:
             return None
         try:
             value = msgspec.json.decode(entry[1], type=self._kind)
         except msgspec.MsgspecError:
+            return None
+        if not is_whole(value):
             return None
         self._new[item] = entry
         self.kept += 1
@@ -157,15 +168,3 @@ class Memo:
         """Remember what was made of the item."""
         self._new[item] = (key, value)
         self.made += 1
-
-    def forgotten(self) -> Iterator[Any]:
-        """Yield what was made of items that this run has not seen."""
-        for item in sorted(self._old.keys() - self._new.keys()):
-            try:
-                yield msgspec.json.decode(self._old[item][1], type=self._kind)
-            except msgspec.MsgspecError:
-                continue
-
-    def save(self) -> None:
-        """Write the items seen in this run, and only those."""
-        write_bytes(self._path, encode(self._new))

@@ -1,6 +1,9 @@
 """From trajectory to transcript: what the judge reads (paper, section 3.2)."""
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 from coherence.records import Observation, Record, Step, Trajectory, Transcript
 
@@ -11,7 +14,7 @@ class PreprocessSettings(Record, frozen=True, forbid_unknown_fields=True):
     `drop_empty_steps` leaves out agent steps in which nothing was said, thought, called or observed.
     """
 
-    observation_chars: int = 2000
+    observation_chars: Annotated[int, Meta(ge=0)] = 2000
     drop_empty_steps: bool = True
 
 
@@ -53,9 +56,13 @@ def preprocess(trajectory: Trajectory, settings: PreprocessSettings) -> Transcri
 
 
 class Prepared(Record, frozen=True):
-    """What later stages need of a transcript without its text: step numbers, and what was left out."""
+    """What later stages need of a transcript without its text: numbers of non-empty steps, what was left out.
+
+    `digest` is that of the transcript, so that a changed one changes the list.
+    """
 
     id: str
+    digest: str
     steps: tuple[int, ...]
     thought_steps: tuple[int, ...]
     empty_steps: int = 0
@@ -63,11 +70,12 @@ class Prepared(Record, frozen=True):
     cut_characters: int = 0
 
 
-def prepared(transcript: Transcript) -> Prepared:
-    """Return the transcript's summary."""
+def prepared(transcript: Transcript, digest: str) -> Prepared:
+    """Return the summary of a transcript with this digest."""
     return Prepared(
         id=transcript.id,
-        steps=tuple(step.number for step in transcript.steps),
+        digest=digest,
+        steps=tuple(step.number for step in transcript.steps if not step.is_empty),
         thought_steps=tuple(step.number for step in transcript.steps if step.thoughts),
         empty_steps=transcript.empty_steps,
         cut_observations=transcript.cut_observations,

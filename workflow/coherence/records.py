@@ -209,11 +209,13 @@ class Judgement(Record, frozen=True, omit_defaults=False):
 class Entry(Record, frozen=True):
     """One row of a dataset's index: the trial and what ingest counted, without the text.
 
-    `thoughts` counts thoughts by their source. `features` and `judgements` are filled only by table-only
+    `digest` is that of the normalised trajectory, so that a changed one changes the index. `thoughts` counts
+    thoughts by their source. `features` and `judgements` are filled only by table-only
     datasets, which bring them instead of text.
     """
 
     trial: Trial
+    digest: str = ""
     steps: int = 0
     agent_steps: int = 0
     thoughts: dict[ThoughtSource, int] = {}

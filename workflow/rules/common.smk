@@ -1,6 +1,6 @@
 from coherence.cli.workflow import Run
 
-RUN = Run(config)
+RUN = Run(config, is_main=workflow.is_main_process)
 
 # Every job reads the same resolved settings. Not a parameter: only what a stage uses makes it stale (`version`).
 shell.prefix(RUN.shell_prefix)

@@ -20,9 +20,9 @@ rule table:
 
 rule evaluate:
     input:
-        RUN.each_dataset(
-            "index.csv", "ingest.csv", "attrition.csv", "features.csv", "table.csv"
-        ),
+        RUN.all_shards("index", "preprocess", "features"),
+        RUN.all_judged(),
+        RUN.each_dataset("table.csv"),
     output:
         RUN.tables(),
     log:

@@ -1,6 +1,6 @@
 rule judge:
     input:
-        index=RUN.layout.shard("{dataset}", "index", "{shard}"),
+        index=lambda wc: RUN.judge_index(wc.dataset, wc.judge, wc.shard),
         transcripts=RUN.layout.shard("{dataset}", "preprocess", "{shard}"),
         basis=lambda wc: RUN.judge_files(wc.judge),
     output:

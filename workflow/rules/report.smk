@@ -2,7 +2,8 @@ rule report:
     input:
         RUN.tables(),
         RUN.figures(),
-        RUN.each_dataset("spans.jsonl"),
+        RUN.all_shards("index", "preprocess"),
+        RUN.all_judged(),
     output:
         report=RUN.layout.report,
         provenance=RUN.layout.provenance,
@@ -11,6 +12,6 @@ rule report:
     conda:
         "../../environment.yml"
     params:
-        version=RUN.version("report", RUN.config.report, RUN.evaluate_version()),
+        version=RUN.report_version(),
     shell:
         "coherence report 2> {log:q}"

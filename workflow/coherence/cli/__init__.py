@@ -22,7 +22,7 @@ COMMANDS: Final[dict[str, str]] = {
     "report": "write the report and the trajectory pages",
     "show": "print the failure rates and where the report is",
     "agreement": "compare a judge with reference labels",
-    "schema": "print the config's JSON schema",
+    "schema": "print the JSON schema of the config or of exported spans",
 }
 
 

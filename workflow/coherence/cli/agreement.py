@@ -12,7 +12,7 @@ from coherence.evaluation import agreement
 from coherence.evaluation.agreement import Agreement, by_trajectory, compare, read_labels
 from coherence.evaluation.render import markdown, write_table
 from coherence.judges.recorded import names_of
-from coherence.records import Judgement, Trial
+from coherence.records import Judgement
 
 
 def reference_of(path: Path, reader: str | None) -> tuple[str, dict[str, Judgement]]:
@@ -31,18 +31,25 @@ def reference_of(path: Path, reader: str | None) -> tuple[str, dict[str, Judgeme
 
 
 def candidate_of(config: Config, datasets: list[str], judge: str, names: set[str]) -> dict[str, Judgement]:
-    """Return the judge's judgements under the labels' names for their trajectories."""
-    trials: dict[str, Trial] = {}
-    words: dict[str, Judgement] = {}
+    """Return the judge's judgements under the labels' names for their trajectories.
+
+    Raises InputError for a name that fits several trajectories, be it of different datasets.
+    """
+    found: dict[str, list[tuple[str, Judgement | None]]] = {name: [] for name in names}
     for dataset in datasets:
         if judge in config.judges_of(dataset):
             loaded = Loaded(config, dataset)
-            trials |= {entry.trial.id: entry.trial for entry in loaded.entries()}
-            words |= {word.trajectory: word for word in loaded.judgements(judge) if word.sample == 0}
-    known = {name: ids for (_, name), ids in names_of(trials).items() if name in names}
-    return {
-        name: words[trial] for name, ids in known.items() for trial in ids if len(ids) == 1 and trial in words
-    }
+            words = {word.trajectory: word for word in loaded.judgements(judge) if word.sample == 0}
+            fits: dict[str, set[str]] = {}
+            for (_, name), ids in names_of({e.trial.id: e.trial for e in loaded.entries}).items():
+                fits.setdefault(name, set()).update(ids)
+            for name in names & fits.keys():
+                found[name] += [(f"{dataset}/{trial}", words.get(trial)) for trial in sorted(fits[name])]
+    for name, fitting in found.items():
+        if len(fitting) > 1:
+            places = ", ".join(place for place, _ in fitting[:3])
+            raise InputError(f"the label {name} fits {len(fitting)} trajectories: {places}; use --dataset")
+    return {name: word for name, fitting in found.items() for _, word in fitting if word is not None}
 
 
 def compared(config: Config, args: argparse.Namespace) -> list[Agreement]:

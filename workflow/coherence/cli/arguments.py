@@ -14,9 +14,14 @@ DEFAULT_CONFIG = "config/config.yaml"
 CONFIG_VARIABLE = "COHERENCE_CONFIG"
 
 
+def printable(text: str) -> str:
+    """Return the text with control characters as escapes: what it quotes may be hostile."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
 def say(text: str) -> None:
     """Tell the user something on stderr."""
-    print(text, file=sys.stderr, flush=True)  # noqa: T201 - the command line's own voice
+    print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 - the command line's own voice
 
 
 def default_config() -> Path:
@@ -66,3 +71,11 @@ def each_shard(
         if args.shard is None and prepare is not None:
             prepare(config, name)
         yield from ((name, shard) for shard in (range(shards) if args.shard is None else [args.shard]))
+
+
+def each_judge(config: Config, dataset: str, judge: str | None) -> list[str]:
+    """Return the judge the command was asked for, or all of the dataset's."""
+    known = config.judges_of(dataset)
+    if judge is not None and judge not in known:
+        raise ConfigError(f"--judge {judge}: the judges of dataset {dataset} are {', '.join(known)}")
+    return known if judge is None else [judge]

@@ -9,15 +9,17 @@ from typing import Final
 from coherence.files import digest
 
 PACKAGE: Final = Path(__file__).parents[1]
-IMPORT: Final = re.compile(r"^\s*(?:from|import) coherence(?:\.([\w.]+)| import (\w+))", re.MULTILINE)
+IMPORT: Final = re.compile(
+    r"^\s*(?:(?:from|import) coherence\.([\w.]+)|from coherence import (?:\(([^)]*)\)|(.*)))", re.MULTILINE
+)
 # Settings enter a stage's version by value, paths do not change what is made, and one file is no stage.
 NOT_FOLLOWED: Final = frozenset({"arguments", "code", "config", "judge_file", "layout", "plan", "__init__"})
 
 
 def imports(file: Path) -> Iterator[str]:
     """Yield the names below `coherence` that a file imports, dotted."""
-    for dotted, plain in IMPORT.findall(file.read_text("utf-8")):
-        yield dotted or plain
+    for dotted, *lists in IMPORT.findall(file.read_text("utf-8")):
+        yield from [dotted] if dotted else re.findall(r"\w+", " ".join(lists))
 
 
 def files_of(name: str) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,8 @@ from coherence.judges.rules import RulesSettings
 from coherence.preprocess import PreprocessSettings
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
-RESERVED = frozenset({"config", "figures", "logs", "memo", "pages", "real", "replies", "tables"})
+MADE = "config figures logs memo pages provenance.json real replies report.html tables"
+RESERVED = frozenset(MADE.split())
 
 Positive = Annotated[int, Meta(ge=1)]
 
@@ -28,7 +30,7 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class Dataset(Section, frozen=True):
     """Where one dataset's runs are and what they are runs of."""
 
-    paths: str | list[str]
+    paths: str | Annotated[list[str], Meta(min_length=1)]
     format: Literal["harbor", "atif", "mini-swe-agent", "table"]
     backbone: str | None = None
     scaffold: str | None = None
@@ -151,6 +153,18 @@ def check_names(config: Config, origin: str) -> None:
                 )
 
 
+def check_paths(name: str, dataset: Dataset, origin: str) -> None:
+    """Raise ConfigError for a path named twice, a retry of itself, or a reward that is no number."""
+    twice = sorted({path for path in dataset.roots if dataset.roots.count(path) > 1})
+    if twice:
+        raise ConfigError(f"{origin}: datasets.{name}.paths: {twice[0]} is named twice")
+    itself = sorted(path for path, retried in dataset.retry_of.items() if path == retried)
+    if itself:
+        raise ConfigError(f"{origin}: datasets.{name}.retry_of: {itself[0]} cannot retry itself")
+    if not isfinite(dataset.pass_reward):
+        raise ConfigError(f"{origin}: datasets.{name}.pass_reward: must be a number")
+
+
 def check_references(config: Config, origin: str) -> None:
     """Raise ConfigError for a key that names a dataset or path which the config does not have."""
     for name, judge in config.judges.items():
@@ -161,6 +175,7 @@ def check_references(config: Config, origin: str) -> None:
                 f"known: {', '.join(config.datasets)}"
             )
     for name, dataset in config.datasets.items():
+        check_paths(name, dataset, origin)
         strangers = {path for pair in dataset.retry_of.items() for path in pair} - set(dataset.roots)
         if strangers:
             raise ConfigError(

@@ -67,12 +67,12 @@ def counts(config: Config, loaded: list[Loaded]) -> Iterator[Table]:
     judged = [
         count_judgements(data.name, judge, words)
         for data in loaded
-        for judge, words in data.all_judgements().items()
+        for judge, words in data.all_judgements.items()
     ]
     yield judgement_table(judged, notes)
-    trials = [row for data in loaded for row in attrition(data.name, data.entries(), data.exclusions())]
+    trials = [row for data in loaded for row in attrition(data.name, data.entries, data.exclusions)]
     yield attrition_table(trials, notes)
-    deviations = [row for data in loaded for row in count_deviations(data.name, data.entries())]
+    deviations = [row for data in loaded for row in count_deviations(data.name, data.entries)]
     yield deviation_table(deviations, notes)
 
 

@@ -21,13 +21,12 @@ class Measured(Record, frozen=True):
 def features_shard(config: Config, name: str, shard: int) -> None:
     """Measure one shard; a table-only dataset brings its own features."""
     layout = Layout(config)
-    memo = Memo(layout.memo(name, "features", shard), Measured)
-    pairs = each_trajectory(
-        layout, (name, shard), memo, ("features", ""), lambda t: Measured(t.id, measure(t))
-    )
-    rows = [row for _, row in pairs]
+    with Memo(layout.memo(name, "features", shard), Measured) as memo:
+        pairs = each_trajectory(
+            layout, (name, shard), memo, ("features", ""), lambda t: Measured(t.id, measure(t))
+        )
+        rows = [row for _, row in pairs]
     rows += [Measured(e.trial.id, e.features) for e in read_index(layout, name, shard) if e.features]
-    memo.save()
     write_lines(layout.shard(name, "features", shard), rows)
     say(f"features {name} shard {shard}: {memo.made} trajectories measured, {memo.kept} unchanged")
 

@@ -1,14 +1,13 @@
 """`coherence gather`: the shards of a stage joined into one file a dataset."""
 
 import argparse
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from coherence.cli.arguments import add_dataset_arguments, config_of, each_dataset, say
+from coherence.cli.arguments import add_dataset_arguments, config_of, each_dataset, each_judge, say
 from coherence.cli.loading import Loaded
-from coherence.errors import ConfigError
 from coherence.evaluation.attrition import Missing, missing
 from coherence.features import FEATURES
 from coherence.files import write_csv, write_lines
@@ -43,16 +42,26 @@ def index_row(entry: Entry, excluded: str | None) -> dict[str, Any]:
     }
 
 
+def remove_others(folder: Path, kept: set[str]) -> None:
+    """Delete the files of trajectories the index no longer has: only here are all shards known."""
+    for path in folder.glob("[!.]*.json"):
+        if path.stem not in kept:
+            path.unlink(missing_ok=True)
+
+
 def gather_index(loaded: Loaded) -> None:
     """Write index.csv, ingest.csv and attrition.csv."""
     folder = loaded.layout.dataset(loaded.name)
-    entries, left_out = loaded.entries(), loaded.exclusions()
+    entries, left_out = loaded.entries, loaded.exclusions
     rows = [index_row(entry, left_out.get(entry.trial.id)) for entry in entries]
     write_csv(folder / "index.csv", rows, INDEX_COLUMNS)
     reports = [msgspec.structs.asdict(report) for report in loaded.reports()]
     write_csv(folder / "ingest.csv", reports, ("file", "status", "code", "detail"))
     gone = [msgspec.structs.asdict(row) for row in missing(entries, left_out)]
     write_csv(folder / "attrition.csv", gone, Missing.__struct_fields__)
+    kept = {entry.trial.id for entry in entries if entry.trial.status == "ok"}
+    for made in ("trajectories", "preprocessed"):
+        remove_others(folder / made, kept)
     say(f"gather {loaded.name}: {len(entries)} trials, {len(gone)} without a place in the comparison")
 
 
@@ -69,14 +78,6 @@ def gather_judgements(loaded: Loaded, judge: str) -> None:
     """Write one judge's judgements, ordered by trajectory and sample."""
     words = sorted(loaded.judgements(judge), key=lambda word: (word.trajectory, word.sample))
     write_lines(loaded.layout.judgements(loaded.name, judge), words)
-
-
-def judges_asked(loaded: Loaded, judge: str | None) -> Iterator[str]:
-    """Yield the judges to gather; raise ConfigError for one that does not judge the dataset."""
-    known = loaded.config.judges_of(loaded.name)
-    if judge is not None and judge not in known:
-        raise ConfigError(f"--judge {judge}: judges of dataset {loaded.name} are {', '.join(known)}")
-    yield from [judge] if judge is not None else known
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,6 +97,6 @@ def run(args: argparse.Namespace) -> int:
         elif args.what == "features":
             gather_features(loaded)
         else:
-            for judge in judges_asked(loaded, args.judge):
+            for judge in each_judge(config, name, args.judge):
                 gather_judgements(loaded, judge)
     return 0

@@ -11,7 +11,7 @@ from coherence.cli.config import Config
 from coherence.cli.layout import Layout
 from coherence.cli.plan import Planned, read_plan, source_of, write_plan
 from coherence.files import Memo, digest, encode, write_json, write_lines
-from coherence.formats import Reading
+from coherence.formats import Format, Reading, Source
 from coherence.formats.folders import base_of
 from coherence.records import Deviation, Entry, Record, Step
 
@@ -37,12 +37,13 @@ def count_thoughts(steps: tuple[Step, ...]) -> Counter[str]:
     return Counter(thought.source for step in steps for thought in step.thoughts)
 
 
-def entry_of(reading: Reading) -> Entry:
-    """Return the index row of a reading."""
+def entry_of(reading: Reading, digest: str = "") -> Entry:
+    """Return the index row of a reading; `digest` is that of the trajectory as written."""
     steps = reading.trajectory.steps if reading.trajectory else ()
     subagents = reading.trajectory.subagents if reading.trajectory else ()
     return Entry(
         trial=reading.trial,
+        digest=digest,
         steps=len(steps),
         agent_steps=sum(1 for step in steps if step.source == "agent"),
         thoughts=dict(count_thoughts(steps)),  # type: ignore[arg-type]
@@ -63,7 +64,7 @@ def reports_of(reading: Reading) -> list[FileReport]:
 
 def unit_key(planned: Planned, settings: str) -> str:
     """Return the digest of all that decides how a unit reads: its files' bytes, the settings, the code."""
-    parts: list[bytes | str] = [code_digest("ingest"), settings]
+    parts: list[bytes | str] = [code_digest("ingest"), settings, encode(planned.unit)]
     base = base_of(Path(planned.root))
     for name in planned.unit.files:
         try:
@@ -73,35 +74,39 @@ def unit_key(planned: Planned, settings: str) -> str:
     return digest(*parts)
 
 
+def ingest_unit(layout: Layout, planned: Planned, source: Source, reader: Format) -> Ingested:
+    """Read one unit and write its trajectories."""
+    entries: list[Entry] = []
+    reports: list[FileReport] = []
+    for reading in reader.read(Path(planned.root), planned.unit, source):
+        written = ""
+        if reading.trajectory is not None:
+            written = write_json(layout.trajectory(source.dataset, reading.trial.id), reading.trajectory)
+        entries.append(entry_of(reading, written))
+        reports += reports_of(reading)
+    return Ingested(tuple(entries), tuple(reports))
+
+
 def ingest_shard(config: Config, name: str, shard: int) -> None:
     """Read one shard's units; unit by unit, so that memory does not grow with their number."""
     layout = Layout(config)
     dataset = config.datasets[name]
     reader = formats.load(dataset.format)
-    memo = Memo(layout.memo(name, "ingest", shard), Ingested)
     results: list[Ingested] = []
-    for planned in read_plan(config, name, shard):
-        source = source_of(dataset, name, planned.root)
-        key = unit_key(planned, digest(encode(source)))
-        ingested = memo.get(planned.item, key)
-        if ingested is None or not all(
-            layout.trajectory(name, entry.trial.id).is_file()
-            for entry in ingested.entries
-            if entry.trial.status == "ok"
-        ):
-            entries, reports = [], []
-            for reading in reader.read(Path(planned.root), planned.unit, source):
-                if reading.trajectory is not None:
-                    write_json(layout.trajectory(name, reading.trial.id), reading.trajectory)
-                entries.append(entry_of(reading))
-                reports += reports_of(reading)
-            ingested = Ingested(tuple(entries), tuple(reports))
-            memo.put(planned.item, key, ingested)
-        results.append(ingested)
-    for gone in memo.forgotten():
-        for entry in gone.entries:
-            layout.trajectory(name, entry.trial.id).unlink(missing_ok=True)
-    memo.save()
+
+    def is_whole(ingested: Ingested) -> bool:
+        trials = (entry.trial for entry in ingested.entries)
+        return all(layout.trajectory(name, trial.id).is_file() for trial in trials if trial.status == "ok")
+
+    with Memo(layout.memo(name, "ingest", shard), Ingested) as memo:
+        for planned in read_plan(config, name, shard):
+            source = source_of(dataset, name, planned.root)
+            key = unit_key(planned, digest(encode(source)))
+            ingested = memo.get(planned.item, key, is_whole)
+            if ingested is None:
+                ingested = ingest_unit(layout, planned, source, reader)
+                memo.put(planned.item, key, ingested)
+            results.append(ingested)
     write_lines(layout.shard(name, "index", shard), (entry for r in results for entry in r.entries))
     write_lines(layout.shard(name, "reports", shard), (report for r in results for report in r.reports))
     say(f"ingest {name} shard {shard}: {memo.made} units read, {memo.kept} unchanged")

@@ -10,7 +10,7 @@ import msgspec
 import yaml
 
 from coherence import formats
-from coherence.cli.arguments import say
+from coherence.cli.arguments import printable, say
 from coherence.cli.config import RESERVED
 from coherence.errors import InputError
 from coherence.formats import Reading, Source
@@ -167,11 +167,6 @@ def describe(root: Path, name: str, model: str) -> str:
     width = max(map(len, lines))
     body = "\n".join(f"{label:<{width}}  {text}" for label, text in lines.items())
     return f"{body}\n\nTo use it, add this to a config file:\n\n{entry(root, name, found)}"
-
-
-def printable(text: str) -> str:
-    """Return the text with control characters shown as escapes: names in a folder may be hostile."""
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

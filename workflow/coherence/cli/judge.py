@@ -4,13 +4,19 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from coherence import formats
-from coherence.cli.arguments import add_shard_arguments, config_of, default_config, each_shard, say
+from coherence.cli.arguments import (
+    add_shard_arguments,
+    config_of,
+    default_config,
+    each_judge,
+    each_shard,
+    say,
+)
 from coherence.cli.code import code_digest
 from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge
 from coherence.cli.layout import Layout
 from coherence.cli.shards import decode, read_index
-from coherence.errors import ConfigError, InputError
+from coherence.errors import InputError
 from coherence.files import Memo, digest, encode, read_lines, write_lines
 from coherence.judges import Judge
 from coherence.judges.llm import LlmJudge as Llm
@@ -26,7 +32,7 @@ class Words(Record, frozen=True):
     judgements: tuple[Judgement, ...]
 
 
-def judge_of(config: Config, name: str, entries: list[Entry]) -> Judge | None:
+def judge_of(config: Config, name: str, dataset: str) -> Judge | None:
     """Return the judge, or None for one whose verdicts come with the tables themselves."""
     section = config.judges[name]
     if isinstance(section, LlmJudge):
@@ -36,6 +42,9 @@ def judge_of(config: Config, name: str, entries: list[Entry]) -> Judge | None:
     assert isinstance(section, RecordedJudge)  # noqa: S101 - the union has no fourth kind
     if section.path is None:
         return None
+    # A line may fit trials of several shards, so that all of them must be known.
+    shards = range(config.datasets[dataset].shards)
+    entries = (entry for shard in shards for entry in read_index(Layout(config), dataset, shard))
     trials = {entry.trial.id: entry.trial for entry in entries}
     reader = None if section.reader is None else str(section.reader)
     return Recorded(name, Path(section.path), trials, section.rating_at_most, reader)
@@ -79,13 +88,12 @@ def judge_shard(config: Config, dataset: str, name: str, shard: int) -> None:
     """Judge one shard and write its judgements; the trajectories without text bring their own."""
     layout = Layout(config)
     entries = list(read_index(layout, dataset, shard))
-    judge = judge_of(config, name, entries)
+    judge = judge_of(config, name, dataset)
     transcripts = read_transcripts(layout, dataset, shard)
     words: list[Judgement] = []
     if isinstance(judge, Rules):
-        memo = Memo(layout.memo(dataset, f"judge-{name}", shard), Words)
-        words += judged_by_rules(judge, memo, digest(encode(config.judges[name])), transcripts)
-        memo.save()
+        with Memo(layout.memo(dataset, f"judge-{name}", shard), Words) as memo:
+            words += judged_by_rules(judge, memo, digest(encode(config.judges[name])), transcripts)
         say(f"judge {name} {dataset} shard {shard}: {memo.made} judged, {memo.kept} unchanged")
     elif judge is not None:
         words += judge.judge(transcript for _, transcript in transcripts)
@@ -100,14 +108,6 @@ def judge_shard(config: Config, dataset: str, name: str, shard: int) -> None:
     )
 
 
-def judges_asked(config: Config, dataset: str, judge: str | None) -> list[str]:
-    """Return the judges to ask; raise ConfigError for one that does not judge the dataset."""
-    known = config.judges_of(dataset)
-    if judge is not None and judge not in known:
-        raise ConfigError(f"--judge {judge}: the judges of dataset {dataset} are {', '.join(known)}")
-    return known if judge is None else [judge]
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
@@ -116,9 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shard_arguments(parser)
     parser.set_defaults(config=None)
     parser.add_argument("--judge", help="one judge of the config (default: all; for a file: the only one)")
-    parser.add_argument(
-        "--format", choices=sorted(formats.FORMATS), help="of the file; default: found by looking"
-    )
+    parser.add_argument("--format", help="the file's format (default: found by looking)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -130,6 +128,6 @@ def run(args: argparse.Namespace) -> int:
     args.config = args.config or default_config()
     config = config_of(args)
     for dataset, shard in each_shard(config, args):
-        for name in judges_asked(config, dataset, args.judge):
+        for name in each_judge(config, dataset, args.judge):
             judge_shard(config, dataset, name, shard)
     return 0

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from coherence import formats
-from coherence.cli.arguments import say
-from coherence.cli.config import Config, RulesJudge, read
-from coherence.cli.ingest import entry_of
-from coherence.cli.inspect import guess_format, printable
+from coherence.cli.arguments import printable, say
+from coherence.cli.config import Config, RecordedJudge, RulesJudge, read
+from coherence.cli.inspect import guess_format
 from coherence.cli.judge import judge_of
 from coherence.cli.layout import Layout
 from coherence.errors import ConfigError, InputError
@@ -58,9 +57,10 @@ def judge_asked(config: Config, judge: str | None) -> str:
 
 def judgements_of(config: Config, judge: str, reading: Reading) -> list[Judgement]:
     """Return every judgement of a trajectory."""
-    asked = judge_of(config, judge, [entry_of(reading)])
+    section = config.judges[judge]
+    asked = None if isinstance(section, RecordedJudge) else judge_of(config, judge, reading.trial.dataset)
     if asked is None or reading.trajectory is None:
-        raise ConfigError(f"--judge {judge}: its verdicts come with tables; it cannot judge a file")
+        raise ConfigError(f"--judge {judge}: repeats recorded verdicts; it cannot judge a file")
     return list(asked.judge([preprocess(reading.trajectory, config.preprocess)]))
 
 

@@ -52,4 +52,4 @@ class Layout:
 
     def log(self, *parts: str) -> Path:
         """A job's log."""
-        return self.results / "logs" / f"{'-'.join(parts)}.log"
+        return self.results / "logs" / f"{'/'.join(parts)}.log"

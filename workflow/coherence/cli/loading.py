@@ -1,6 +1,7 @@
 """A dataset's intermediates read back from its shards."""
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from coherence.cli.config import Config
 from coherence.cli.features import Measured
@@ -23,6 +24,7 @@ class Loaded:
         self.layout = Layout(config)
         self.shards = range(config.datasets[name].shards)
 
+    @cached_property
     def entries(self) -> list[Entry]:
         """Return the index, ordered by dataset path and key."""
         found = (e for k in self.shards for e in read_lines(self.layout.shard(self.name, "index", k), Entry))
@@ -31,9 +33,10 @@ class Loaded:
             found, key=lambda entry: (roots.index(entry.trial.root), entry.trial.key, entry.trial.id)
         )
 
+    @cached_property
     def exclusions(self) -> dict[str, str]:
         """Return why each trial that a retry concerns is left out."""
-        return exclusions(self.entries(), self.config.datasets[self.name].retry_of)
+        return exclusions(self.entries, self.config.datasets[self.name].retry_of)
 
     def reports(self) -> Iterator[FileReport]:
         """Yield the lines of ingest.csv."""
@@ -62,10 +65,11 @@ class Loaded:
         for shard in self.shards:
             yield from read_lines(self.layout.shard(self.name, f"judge-{judge}", shard), Judgement)
 
+    @cached_property
     def all_judgements(self) -> dict[str, list[Judgement]]:
         """Return the judgements of each of the dataset's judges."""
         return {judge: list(self.judgements(judge)) for judge in self.config.judges_of(self.name)}
 
     def rows(self) -> tuple[Row, ...]:
         """Return the table: a row a trajectory."""
-        return build_rows(self.entries(), self.features(), self.all_judgements(), self.exclusions())
+        return build_rows(self.entries, self.features(), self.all_judgements, self.exclusions)

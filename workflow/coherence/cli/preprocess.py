@@ -14,21 +14,17 @@ from coherence.records import Trajectory
 def preprocess_shard(config: Config, name: str, shard: int) -> None:
     """Write the transcripts of one shard and the list of them."""
     layout = Layout(config)
-    memo = Memo(layout.memo(name, "preprocess", shard), Prepared)
 
     def make(trajectory: Trajectory) -> Prepared:
         transcript = preprocess(trajectory, config.preprocess)
-        write_json(layout.transcript(name, transcript.id), transcript)
-        return prepared(transcript)
+        return prepared(transcript, write_json(layout.transcript(name, transcript.id), transcript))
+
+    def is_whole(row: Prepared) -> bool:
+        return layout.transcript(name, row.id).is_file()
 
     stage = ("preprocess", digest(encode(config.preprocess)))
-    pairs = each_trajectory(
-        layout, (name, shard), memo, stage, make, lambda row: layout.transcript(name, row.id).is_file()
-    )
-    rows = [row for _, row in pairs]
-    for gone in memo.forgotten():
-        layout.transcript(name, gone.id).unlink(missing_ok=True)
-    memo.save()
+    with Memo(layout.memo(name, "preprocess", shard), Prepared) as memo:
+        rows = [row for _, row in each_trajectory(layout, (name, shard), memo, stage, make, is_whole)]
     write_lines(layout.shard(name, "preprocess", shard), rows)
     say(f"preprocess {name} shard {shard}: {memo.made} transcripts written, {memo.kept} unchanged")
 

@@ -162,9 +162,9 @@ def write_report(config: Config) -> int:
     traced: dict[str, tuple[Origin, ...]] = {}
     for name in config.datasets:
         loaded = Loaded(config, name)
-        entries, words = loaded.entries(), loaded.all_judgements()
+        entries, words = loaded.entries, loaded.all_judgements
         paged = write_pages(config, loaded, entries, words)
-        notes.append(dataset_note(config, name, entries, loaded.exclusions()))
+        notes.append(dataset_note(config, name, entries, loaded.exclusions))
         spans += span_lists(config, entries, words, paged)
         traced[name] = origins(entries, words)
         pages += len(paged)

@@ -1,4 +1,4 @@
-"""`coherence schema`: the config's JSON schema, made from the typed settings."""
+"""`coherence schema`: the JSON schemas of the config and of exported spans, made from the typed records."""
 
 import argparse
 import sys
@@ -6,13 +6,17 @@ import sys
 import yaml
 
 from coherence.cli.config import schema
+from coherence.evaluation.spans import span_schema
+
+SCHEMAS = {"config": schema, "spans": span_schema}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments: none."""
+    """Declare the command's arguments."""
+    parser.add_argument("what", choices=sorted(SCHEMAS), nargs="?", default="config", help="default: config")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the schema as YAML."""
-    yaml.safe_dump(schema(), sys.stdout, sort_keys=False, width=110)
+    yaml.safe_dump(SCHEMAS[args.what](), sys.stdout, sort_keys=False, width=110)
     return 0

@@ -48,8 +48,8 @@ def each_trajectory(
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error}); run `coherence ingest` again") from error
         key = digest(data, code_digest(stage[0]), stage[1])
-        row: Row | None = memo.get(entry.trial.id, key)
-        if row is None or not is_whole(row):
+        row: Row | None = memo.get(entry.trial.id, key, is_whole)
+        if row is None:
             row = make(decode(data, Trajectory, path))
             memo.put(entry.trial.id, key, row)
         yield entry, row

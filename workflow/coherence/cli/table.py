@@ -15,7 +15,7 @@ def write_table(loaded: Loaded) -> None:
     rows = loaded.rows()
     write_records(folder / "table.csv", (cells(row) for row in rows), columns(rows))
     simulated = loaded.config.datasets[loaded.name].simulated
-    spans = list(span_rows(loaded.all_judgements(), rows, simulated))
+    spans = list(span_rows(loaded.all_judgements, rows, simulated))
     write_spans(spans, folder)
     say(f"table {loaded.name}: {len(rows)} trajectories, {len(spans)} spans")
 

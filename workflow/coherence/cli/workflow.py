@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,24 +35,30 @@ def names_in(folder: Path) -> set[str]:
     return {Path(entry.name).stem for entry in os.scandir(folder)} if folder.is_dir() else set()
 
 
-def listed(path: Path, stage: str) -> list[str]:
-    """Return the trajectories whose files a shard's list promises; none where the list cannot be read."""
+def listed(path: Path, stage: str) -> set[str] | None:
+    """Return the trajectories whose files a shard's list promises, None where the list is damaged."""
+    if not path.is_file():
+        return set()
     try:
         if stage == "preprocess":
-            return [row.id for row in read_lines(path, Prepared)]
-        return [entry.trial.id for entry in read_lines(path, Entry) if entry.trial.status == "ok"]
+            return {row.id for row in read_lines(path, Prepared)}
+        return {entry.trial.id for entry in read_lines(path, Entry) if entry.trial.status == "ok"}
     except InputError:
-        path.unlink()
-        return []
+        return None
 
 
 class Run:
-    """One config, resolved: it is written below the results, so that every job reads the same settings."""
+    """One config, resolved: it is written below the results, so that every job reads the same settings.
 
-    def __init__(self, raw: Mapping[str, Any]) -> None:
+    `is_main` is False in the jobs of a cluster, which parse the workflow too and must change nothing.
+    """
+
+    def __init__(self, raw: Mapping[str, Any], is_main: bool = True) -> None:
         self.config: Config = parse(dict(raw), "config")
         self.layout = Layout(self.config)
         self.config_path = self.layout.config(config_digest(self.config))
+        if not is_main:
+            return
         if not self.config_path.is_file():
             # Not sorted: tables and figures show datasets and judges in the order of the config.
             write_bytes(self.config_path, msgspec.json.format(msgspec.json.encode(self.config), indent=1))
@@ -62,10 +69,12 @@ class Run:
     def _drop_incomplete(self, dataset: str) -> None:
         """Delete a shard's list of files where one of them is gone: the list is what Snakemake looks at."""
         for stage, folder in (("index", "trajectories"), ("preprocess", "preprocessed")):
+            # Lists first: a job that ends in between can only add files to what they promise.
+            promised = {path: listed(path, stage) for path in map(Path, self.shards(stage, dataset))}
             there = names_in(self.layout.dataset(dataset) / folder)
-            for path in map(Path, self.shards(stage, dataset)):
-                if path.is_file() and not set(listed(path, stage)) <= there:
-                    path.unlink()
+            for path, names in promised.items():
+                if names is None or not names <= there:
+                    path.unlink(missing_ok=True)
 
     @property
     def shell_prefix(self) -> str:
@@ -90,6 +99,22 @@ class Run:
     def judged(self, dataset: str) -> list[str]:
         """Return the judgement files of a dataset."""
         return [str(self.layout.judgements(dataset, judge)) for judge in self.config.judges_of(dataset)]
+
+    def all_shards(self, *stages: str) -> list[str]:
+        """Return these stages' files for all shards of every dataset."""
+        pairs = product(self.config.datasets, stages)
+        return [path for dataset, stage in pairs for path in self.shards(stage, dataset)]
+
+    def all_judged(self) -> list[str]:
+        """Return the judgement files of every dataset, and what the judges rest on."""
+        words = [path for dataset in self.config.datasets for path in self.judged(dataset)]
+        return [*words, *(path for judge in self.config.judges for path in self.judge_files(judge))]
+
+    def judge_index(self, dataset: str, judge: str, shard: str) -> list[str]:
+        """Return the index files a judge reads: a recorded one must know the trials of all shards."""
+        if isinstance(self.config.judges[judge], RecordedJudge):
+            return self.shards("index", dataset)
+        return [str(self.layout.shard(dataset, "index", shard))]
 
     def judge_files(self, judge: str) -> list[str]:
         """Return the files a judge rests on: its prompt or its recorded verdicts."""
@@ -120,6 +145,10 @@ class Run:
         """Return what makes the tables stale."""
         notes = {name: (dataset.simulated, dataset.notes) for name, dataset in self.config.datasets.items()}
         return self.version("evaluate", self.config.evaluation, self.config.judges, notes)
+
+    def report_version(self) -> str:
+        """Return what makes the report stale: it names the config."""
+        return self.version("report", config_digest(self.config))
 
     def tables(self) -> list[str]:
         """Return the result tables."""

@@ -140,6 +140,12 @@ def failure_rate(split: Split, settings: EvaluationSettings) -> FailureRate:
     )
 
 
+def _weighted_gap(found: WeightedComparison | None) -> str:
+    if found is None:
+        return wording.NONE
+    return f"{wording.points(found.gap, found.interval)}, n = {found.risky.n + found.safe.n:,}"
+
+
 _COLUMNS: Final[dict[str, Callable[[FailureRate], str]]] = {
     **readings.COLUMNS,
     "Risky failed": lambda row: wording.proportion(row.risky),
@@ -148,9 +154,7 @@ _COLUMNS: Final[dict[str, Callable[[FailureRate], str]]] = {
     "p": lambda row: wording.p_value(row.comparison.fisher_p),
     "Without thoughts": lambda row: wording.count(row.without_thoughts),
     "Gap with thoughts": lambda row: wording.gap(row.with_thoughts),
-    "Weighted gap": lambda row: (
-        wording.points(row.weighted.gap, row.weighted.interval) if row.weighted else wording.NONE
-    ),
+    "Weighted gap": lambda row: _weighted_gap(row.weighted),
     "Left out": lambda row: row.left_out,
 }
 

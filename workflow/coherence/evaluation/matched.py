@@ -113,6 +113,7 @@ _COLUMNS: Final[dict[str, Callable[[Matched], str]]] = {
     "Ranked by": lambda row: row.ranked_by,
     "n": lambda row: wording.count(row.result.n if row.result else None),
     "Failed among the first k": precision,
+    "Left out": lambda row: wording.left_out(unranked=row.left_out),
 }
 
 
@@ -124,7 +125,8 @@ def table(rows: Sequence[Matched]) -> Table:
         caption=(
             "Failures among the k trajectories each ranking puts first, of those with known outcome. Judges "
             "rank by flag, then lowest rating, highest confidence (none counts lowest) and number of spans; "
-            "features by value. Ties at the border are drawn at random: the number expected, and its bounds."
+            "features by value. Ties at the border are drawn at random: the number expected, and its bounds. "
+            "Unranked: unjudged, or without a value."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),

@@ -6,7 +6,16 @@ from typing import Final
 
 from coherence.errors import InputError
 from coherence.evaluation.render import Cell, exact
-from coherence.records import Entry, Judgement, JudgementState, OutcomeStatus, Record, Substrate, TrialStatus
+from coherence.records import (
+    Entry,
+    Judgement,
+    JudgementState,
+    OutcomeStatus,
+    Record,
+    Span,
+    Substrate,
+    TrialStatus,
+)
 
 
 class Verdict(Record, frozen=True):
@@ -91,10 +100,16 @@ def verdict(judgement: Judgement) -> Verdict:
         reason=judgement.reason,
         spans=len(spans),
         max_confidence=max((span.confidence for span in spans if span.confidence is not None), default=None),
-        first_acknowledgment_step=min((span.acknowledgment_step for span in spans), default=None),
+        first_acknowledgment_step=min(map(_place, spans), default=None),
         rating=judgement.rating,
         substrate=judgement.substrate,
     )
+
+
+def _place(span: Span) -> int:
+    """Return the step of the acknowledgment: where its quote was found, else where the judge says."""
+    found = span.acknowledgment_check.step
+    return span.acknowledgment_step if found is None else found
 
 
 def columns(rows: Iterable[Row]) -> tuple[str, ...]:

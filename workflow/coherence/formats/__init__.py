@@ -17,11 +17,12 @@ class Unit(Record, frozen=True):
     """What is read at once: a trial folder, a trajectory with its segments, or a table.
 
     `key` is its path relative to the dataset path (identity and shard); `files`, relative too, are all that
-    decide what is read, so that a workflow can watch them.
+    decide what is read, so that a workflow can watch them. `alone`: no other unit lies in its folder.
     """
 
     key: str
     files: tuple[str, ...]
+    alone: bool = False
 
 
 class Source(Record, frozen=True):

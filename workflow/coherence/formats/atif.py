@@ -5,6 +5,7 @@ hidden files, the JSON files of Harbor's layout that are no trajectories (`NOT_T
 and what lies in an `agent` folder under another name than `trajectory*.json`.
 """
 
+import re
 from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,7 @@ NOT_TRAJECTORIES: Final = frozenset(
     {"result.json", "config.json", "lock.json", "reward.json", "agent_error.json", "last_llm_error.json"}
 )
 _REFERENCE_FIELDS: Final = (b"continued_trajectory_ref", b"trajectory_path")
+_POINTS: Final = re.compile(rb'(?:continued_trajectory_ref|trajectory_path)"\s*:\s*"')  # null points nowhere
 
 
 def discover(root: Path) -> Iterator[Unit]:
@@ -103,7 +105,7 @@ def _pointers(base: Path, key: str, known: Container[str]) -> tuple[str, ...]:
         data, _ = read_bytes(base, key)
     except (OSError, ValueError):
         return ()
-    if not any(field in data for field in _REFERENCE_FIELDS):
+    if not any(field in data for field in _REFERENCE_FIELDS) or not _POINTS.search(data):
         return ()
     document = load(base, key)
     if problem_of(document) is not None:

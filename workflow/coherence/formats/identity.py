@@ -10,7 +10,7 @@ from typing import Final
 from coherence.files import digest, without_surrogates
 
 MAX_NAME_BYTES: Final = 120  # leaves room for suffixes below the usual limit of 255 bytes
-HASH_LENGTH: Final = 6  # hex digits of the unit key's digest that keep equal names apart
+HASH_LENGTH: Final = 12  # hex digits of the unit key's digest that keep equal names apart
 _UNSAFE = re.compile(r"[^\w.\-]")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # device names on Windows
 

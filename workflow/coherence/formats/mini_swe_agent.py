@@ -7,6 +7,7 @@ or `results.json` there.
 """
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -44,9 +45,12 @@ def discover(root: Path) -> Iterator[Unit]:
         if name.endswith(SUFFIX) or name in SUMMARIES
     ]
     index = ReportIndex(keys)
-    for key in sorted(keys):
-        if key.endswith(SUFFIX) and (root.is_dir() or key == root.name):
-            yield Unit(key, existing(base, (key, *index.for_instance(key, _instance(key)))))
+    runs = [key for key in sorted(keys) if key.endswith(SUFFIX)]
+    crowd = Counter(posixpath.dirname(key) for key in runs)
+    for key in runs:
+        if root.is_dir() or key == root.name:
+            files = existing(base, (key, *index.for_instance(key, _instance(key))))
+            yield Unit(key, files, alone=crowd[posixpath.dirname(key)] == 1)
 
 
 def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
@@ -169,16 +173,14 @@ def _outcome(base: Path, unit: Unit, instance: str, info: dict[str, Any]) -> tup
         reports.append(report)
         if report.problem is not None:
             report.notes.add("report_unreadable", report.problem)
-        resolved = read_resolved(report.value, instance, own=_is_own(base, key, unit.key))
+        resolved = read_resolved(report.value, instance, own=_is_own(key, unit))
         if resolved is not None:
             return by_reward(float(resolved), 1.0, exception=exception), reports
     return by_reward(None, 1.0, "no report says whether it was resolved", exception), reports
 
 
-def _is_own(base: Path, report: str, trajectory: str) -> bool:
+def _is_own(report: str, unit: Unit) -> bool:
     """Whether a report is about this trajectory alone."""
     folder = posixpath.dirname(report)
-    if posixpath.basename(folder) == _instance(trajectory):
-        return True
-    beside = folder == posixpath.dirname(trajectory)
-    return beside and len(list((base / folder).glob(f"*{SUFFIX}"))) == 1
+    beside = folder == posixpath.dirname(unit.key)
+    return posixpath.basename(folder) == _instance(unit.key) or (beside and unit.alone)

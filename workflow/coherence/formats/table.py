@@ -60,7 +60,33 @@ def discover(root: Path) -> Iterator[Unit]:
 
 
 def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
-    """Yield a reading for each row; InputError where the file as a whole is no such table."""
+    """Yield a reading for each row.
+
+    A file that is no such table is one unreadable reading, and an InputError where it is the dataset's path.
+    """
+    try:
+        yield from _readings(root, unit, source)
+    except InputError as error:
+        if root.is_file():
+            raise
+        yield Reading(_no_table(unit, source, str(error)))
+
+
+def _no_table(unit: Unit, source: Source, problem: str) -> Trial:
+    return Trial(
+        id=safe_id(Path(unit.key).name, source.apart + unit.key),
+        dataset=source.dataset,
+        task=unit.key,
+        attempt=unit.key,
+        root=source.root,
+        key=unit.key,
+        outcome=Outcome("unknown", reason="the table cannot be read"),
+        status="unreadable",
+        reason=problem,
+    )
+
+
+def _readings(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
     try:
         data, file = read_bytes(base_of(root), unit.key)
     except OSError as error:

@@ -70,7 +70,7 @@ class RulesJudge:
     def __init__(self, name: str, settings: RulesSettings = DEFAULTS) -> None:
         self.name = name
         self.settings = settings
-        self.basis = f"rules/{digest(CODE_VERSION, cues_text(), encode(settings))}"
+        self.basis = f"rules/{digest(CODE_VERSION, cues_text(), encode(settings))[:12]}"
         self._cues = load_cues()
 
     def judge(self, transcripts: Iterable[Transcript]) -> Iterator[Judgement]:

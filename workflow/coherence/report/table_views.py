@@ -10,7 +10,7 @@ from coherence.report.blocks import Table
 
 _NUMBER: Final = re.compile(r"[-+−<≤>≥=~±]?\s?\d[\d.,\s%/;()\[\]+−–to-]*")
 _NO_NUMBER: Final = frozenset({"", "-", "–", "n/a", "not applicable", "unknown"})
-_DETAILED: Final = re.compile(r"(?P<main>[^()]{1,24}) \((?P<detail>[^()]{3,60})\)")
+_DETAILED: Final = re.compile(r"(?P<main>[-+<\d][^()]{0,24}) \((?P<detail>[^()]{3,60})\)")
 
 
 class Cell(Record, frozen=True):
