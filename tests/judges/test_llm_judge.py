@@ -350,6 +350,7 @@ OTHER: dict[str, Any] = {
     "max_retries": 0,
     "timeout_seconds": 1.0,
     "offline": True,
+    "mask_secrets": False,
     "samples": 5,
     "rating_at_most": 1,
     "structured_output": False,

@@ -190,8 +190,8 @@ class Judgement(Record, frozen=True, omit_defaults=False):
     `spans_known` is False where a verdict came without its spans. `rating` is the 1-5 overall coherence of
     the generic judge. `substrate` "none" means there was no thought to judge. `reply` is the reply-store key
     (`llm`) of the last reply, `replies` are those of all in their order; `windows` counts the parts the
-    transcript was read in, `asked_again` the answers that did not fit and were asked for again. `basis` names
-    the prompt, rule set or file it rests on.
+    transcript was read in, `asked_again` the answers that did not fit and were asked for again, `masked` the
+    places of secrets masked in what was sent. `basis` names the prompt, rule set or file it rests on.
     """
 
     trajectory: str
@@ -212,6 +212,7 @@ class Judgement(Record, frozen=True, omit_defaults=False):
     windows: int = 1
     asked_again: int = 0
     basis: str = ""
+    masked: int = 0
     schema: str = JUDGEMENT_SCHEMA
 
 

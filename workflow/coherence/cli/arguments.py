@@ -24,11 +24,15 @@ def say(text: str) -> None:
     print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 - the command line's own voice
 
 
+def default_config() -> Path:
+    """Return the config that is read where none is named."""
+    return Path(os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG))
+
+
 def add_config_argument(parser: argparse.ArgumentParser) -> None:
     """Declare `--config`."""
-    given = os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG)
     default = f"default: ${CONFIG_VARIABLE}, else {DEFAULT_CONFIG}"
-    parser.add_argument("--config", type=Path, default=Path(given), help=default)
+    parser.add_argument("--config", type=Path, default=default_config(), help=default)
 
 
 def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:

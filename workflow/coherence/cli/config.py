@@ -1,6 +1,7 @@
 """The settings of a run, typed: what `config/*.yaml` may hold. `config/README.md` explains every key."""
 
 import re
+from collections.abc import Mapping
 from math import isfinite
 from os.path import normpath
 from pathlib import Path
@@ -236,13 +237,13 @@ def parse(raw: Any, origin: str) -> Config:
     return config
 
 
-def read(path: Path) -> Config:
-    """Read a YAML or JSON config file."""
+def read(path: Path, missing: Mapping[str, Any] | None = None) -> Config:
+    """Read a YAML or JSON config file; `missing` stands for top-level keys it does not have."""
     try:
         raw = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
-    return parse(raw, str(path))
+    return parse({**(missing or {}), **raw} if isinstance(raw, dict) else raw, str(path))
 
 
 def config_digest(config: Config) -> str:

@@ -1,10 +1,17 @@
-"""`coherence judge`: transcripts -> judgements of one judge."""
+"""`coherence judge`: transcripts -> judgements of one judge; `coherence judge FILE`: `judge_file.py`."""
 
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from coherence.cli.arguments import add_shard_arguments, config_of, each_judge, each_shard, say
+from coherence.cli.arguments import (
+    add_shard_arguments,
+    config_of,
+    default_config,
+    each_judge,
+    each_shard,
+    say,
+)
 from coherence.cli.code import code_digest
 from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge
 from coherence.cli.layout import Layout
@@ -103,12 +110,22 @@ def judge_shard(config: Config, dataset: str, name: str, shard: int) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    parser.add_argument(
+        "file", type=Path, nargs="?", help="one trajectory file or trial folder, judged alone"
+    )
     add_shard_arguments(parser)
-    parser.add_argument("--judge", help="one judge of the config (default: all)")
+    parser.set_defaults(config=None)
+    parser.add_argument("--judge", help="one judge of the config (default: all; for a file: the only one)")
+    parser.add_argument("--format", help="the file's format (default: found by looking)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge one shard or all of them."""
+    """Judge one file, or one shard, or all of them."""
+    if args.file is not None:
+        from coherence.cli.judge_file import run_file  # noqa: PLC0415 - imports this module
+
+        return run_file(args)
+    args.config = args.config or default_config()
     config = config_of(args)
     for dataset, shard in each_shard(config, args):
         for name in each_judge(config, dataset, args.judge):

@@ -44,6 +44,7 @@ class JudgementCount(Record, frozen=True):
     unverified: int
     in_parts: int
     asked_again: int
+    masked: int
 
 
 class DeviationCount(Record, frozen=True):
@@ -78,6 +79,7 @@ def count_judgements(dataset: str, judge: str, words: Sequence[Judgement]) -> Ju
         in_parts=sum(1 for word in words if word.windows > 1),
         asked_again=sum(1 for word in words if word.asked_again),
         **{verdict: quotes[verdict] for verdict in QUOTE_VERDICTS},
+        masked=sum(word.masked for word in words),
     )
 
 
@@ -143,12 +145,14 @@ def judgement_table(rows: Sequence[JudgementCount], simulated: Mapping[str, str]
         "Spans that do not flag": "unverified",
         "Read in parts": "in_parts",
         "Asked again": "asked_again",
+        "Secrets masked": "masked",
     }
     caption = (
         "Every judgement, whatever became of the trial. An unjudged trajectory never counts as unflagged; "
         "one without thoughts is unflagged, for there is nothing to judge. Quotes are two a span, looked up "
         "in the trajectory; a span whose acknowledgment is absent does not flag. Read in parts: longer than "
-        "the model's window. Asked again: the first reply did not fit the schema."
+        "the model's window. Asked again: the first reply did not fit the schema. Secrets masked: places in "
+        "the texts that were sent, each reply counted."
     )
     return _table(("judgements", "Judgements and their quotes", caption), rows, columns, simulated)
 

@@ -13,6 +13,7 @@ from coherence.judges import quotes
 from coherence.judges.flagging import AbsentQuote, verified
 from coherence.judges.frame import FRAME_NOTE, framed
 from coherence.judges.hearing import Heard, hear, refused_before
+from coherence.judges.masking import Masked, masked
 from coherence.judges.parts import merged, notes_for
 from coherence.judges.prompts import read_prompt
 from coherence.judges.schema import Answer, output_schema
@@ -53,6 +54,7 @@ NEUTRAL: Final = frozenset(
         "max_retries",
         "timeout_seconds",
         "offline",
+        "mask_secrets",  # the masked text is in the request, so that the key changes just where a secret was
         "samples",  # each sample's index is in its key, so that more samples keep the first ones
         "rating_at_most",  # applied to the reply, so that another threshold costs nothing
         "absent_quote",  # applied to the reply
@@ -83,6 +85,7 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     max_retries: Annotated[int, Meta(ge=0)] = 8
     timeout_seconds: Annotated[float, Meta(gt=0)] = 600.0
     offline: bool = False
+    mask_secrets: bool = True
     samples: Annotated[int, Meta(ge=1)] = 1
     rating_at_most: Annotated[int, Meta(ge=MIN_CONFIDENCE, le=MAX_CONFIDENCE)] | None = None
     structured_output: bool = True
@@ -112,11 +115,15 @@ class LlmJudge:
         """
         connection = msgspec.convert(self._settings, Connection, from_attributes=True)
         samples = range(self._settings.samples)
-        pairs = (pair for transcript in transcripts for pair in product((transcript,), samples))
-        return Client(self._store, connection).each(pairs, self._judged)
+        pairs = (pair for each in transcripts for pair in product((self._masked(each),), samples))
+        return Client(self._store, connection).each(pairs, self._judged_masked)
 
-    def request(self, transcript: Transcript, notes: str = "") -> Request:
-        """Return what is sent for a transcript; `notes` say what a part of one is a part of."""
+    def request(self, transcript: Transcript) -> Request:
+        """Return what is sent for a transcript that is not divided, its secrets masked."""
+        return self._request(self._masked(transcript).transcript)
+
+    def _request(self, transcript: Transcript, notes: str = "") -> Request:
+        """Return what is sent for a masked transcript; `notes` say what a part of one is a part of."""
         settings = self._settings
         blocks = [_block(text) for text in (framed(transcript), notes, self._prompt.text) if text]
         if settings.order == "instructions_first":
@@ -135,11 +142,20 @@ class LlmJudge:
             extra=settings.extra,
         )
 
+    def _masked(self, transcript: Transcript) -> Masked:
+        return masked(transcript) if self._settings.mask_secrets else Masked(transcript)
+
+    async def _judged_masked(self, pair: tuple[Masked, int], ask: Ask) -> Judgement:
+        """Judge the masked transcript: quotes are looked up in what was sent."""
+        hidden, sample = pair
+        judgement = await self._judged((hidden.transcript, sample), ask)
+        return replace(judgement, masked=hidden.total if judgement.reply else 0)
+
     async def _judged(self, pair: tuple[Transcript, int], ask: Ask) -> Judgement:
         transcript, sample = pair
         if transcript.substrate == "none":
             return self._judgement(transcript, sample, "unflagged", detail="no thought to judge: not sent")
-        request, room, refused = self.request(transcript), self._room, tuple[str, ...]()
+        request, room, refused = self._request(transcript), self._room, tuple[str, ...]()
         if self._fits(request):
             heard = await self._hear(request, sample, ask)
             if heard.reason != "overflow":
@@ -166,7 +182,7 @@ class LlmJudge:
         answered: list[tuple[Window, Heard]] = []
         before: Answer | None = None
         for part in parts:
-            request = self.request(part.transcript, notes_for(part, before, self._reports))
+            request = self._request(part.transcript, notes_for(part, before, self._reports))
             heard = await self._hear(request, sample, ask)
             if heard.answer is not None:
                 before = replace(heard.answer, spans=quotes.checked(heard.answer.spans, transcript))

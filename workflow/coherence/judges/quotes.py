@@ -2,9 +2,9 @@
 
 exact          the quote is a substring of a text of the step the judge named
 normalised     it is one after folding white space, control characters, letter case, typographic quotation
-               marks, dashes and ellipses, Markdown emphasis, the heading of the section and, in calls, JSON
-               escapes; or its parts around an ellipsis (10 characters or more each) follow one another with
-               300 or fewer left out
+               marks, dashes and ellipses, rows of masks, Markdown emphasis, the heading of the section and,
+               in calls, JSON escapes; or its parts around an ellipsis (10 characters or more each) follow
+               one another with 300 or fewer left out
 wrong_step     it stands, in either way, in another step, which `step` names, the nearest if there are several
 absent         it is nowhere: a near match (a word changed, dropped or invented) is absent too, and so is a
                quote without a letter or digit, or of fewer than 10 characters and not in the step named
@@ -36,7 +36,7 @@ _PROSE = re.compile(
     rf"(?P<space>[ ][{_SPACE}]+|(?![ ])[{_SPACE}]+)"  # a single space is left alone: there are so many
     r"|(?P<nothing>\*\*|[`\u00ad\u200b-\u200d\u2060\ufeff])"
     r"|(?P<single>[\u2018-\u201b\u2032\u2039\u203a])|(?P<double>[\u201c-\u201f\u2033\u00ab\u00bb])"
-    r"|(?P<dash>[\u2010-\u2015\u2212])|(?P<ellipsis>\u2026)"
+    r"|(?P<dash>[\u2010-\u2015\u2212])|(?P<ellipsis>\u2026)|(?P<masked>\u2588+)"
 )
 _JSON = re.compile(
     rf"(?P<escaped_space>(?:[{_SPACE}]|\\[nrtbf]|\\u00[01][0-9a-f])+)|\\(?P<escaped>[\"\\/])|{_PROSE.pattern}"
@@ -49,6 +49,7 @@ _FOLDED: Final = {
     "double": '"',
     "dash": "-",
     "ellipsis": "...",
+    "masked": "\u2588",  # a row of them is hard to count in a copy
 }
 _HEADING: Final = re.compile(r"\A\s*\[(?:[^\]\n]* )?(?:thought|message|call)\]\s+", re.IGNORECASE)
 _ELISION: Final = re.compile(r"\s*(?:\[\.{3,}\]|\(\.{3,}\)|\.{3,})\s*")

@@ -1,0 +1,153 @@
+"""`coherence judge FILE`: one trajectory judged, and its spans in the terminal."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from coherence import formats
+from coherence.cli.arguments import printable, say
+from coherence.cli.config import Config, RecordedJudge, RulesJudge, read
+from coherence.cli.inspect import guess_format
+from coherence.cli.judge import judge_of
+from coherence.cli.layout import Layout
+from coherence.errors import ConfigError, InputError
+from coherence.formats import Reading, Source
+from coherence.llm.prices import prices
+from coherence.llm.store import ReplyStore
+from coherence.preprocess import preprocess
+from coherence.records import Judgement, QuoteCheck, Span
+
+NAMED: Final = 5  # trajectories of a folder that an error names
+VERDICTS: Final = {
+    "exact": "found",
+    "normalised": "found but for typography",
+    "wrong_step": "found in step {step} instead",
+    "absent": "NOT in the transcript",
+    "not_checkable": "not checkable",
+}
+BY_RULES: Final = Config(datasets={}, judges={"rules": RulesJudge()})
+
+
+def reading_of(path: Path, name: str) -> Reading:
+    """Read the one trajectory a file or trial folder holds; InputError says why there is none."""
+    source = Source("file", str(path))
+    units = list(formats.load(name).discover(path))
+    if len(units) != 1:
+        keys = ", ".join(unit.key for unit in units[:NAMED]) + (", ..." if len(units) > NAMED else "")
+        found = f"holds {len(units)} trajectories in the format {name}: name one of them ({keys})"
+        raise InputError(f"{path}: {found if units else f'holds no trajectory in the format {name}'}")
+    readings = list(formats.load(name).read(path, units[0], source))
+    if len(readings) != 1 or readings[0].trajectory is None:
+        why = "; ".join(filter(None, (reading.trial.reason for reading in readings))) or "no steps to read"
+        raise InputError(f"{path}: cannot be judged as {name}: {why}")
+    return readings[0]
+
+
+def judge_asked(config: Config, judge: str | None) -> str:
+    """Return the judge to ask: the one named, or the config's only one."""
+    known = ", ".join(config.judges)
+    if judge is not None and judge not in config.judges:
+        raise ConfigError(f"--judge {judge}: the judges of the config are {known}")
+    if judge is None and len(config.judges) != 1:
+        raise ConfigError(f"--judge: the config has several judges; name one of {known}")
+    return judge if judge is not None else next(iter(config.judges))
+
+
+def judgements_of(config: Config, judge: str, reading: Reading) -> list[Judgement]:
+    """Return every judgement of a trajectory."""
+    section = config.judges[judge]
+    asked = None if isinstance(section, RecordedJudge) else judge_of(config, judge, reading.trial.dataset)
+    if asked is None or reading.trajectory is None:
+        raise ConfigError(f"--judge {judge}: repeats recorded verdicts; it cannot judge a file")
+    return list(asked.judge([preprocess(reading.trajectory, config.preprocess)]))
+
+
+def described(reading: Reading, judgement: Judgement, usage: str) -> Iterator[str]:
+    """Yield the lines on one judgement, each text of the file inert and set off from what is ours."""
+    steps = reading.trajectory.steps if reading.trajectory else ()
+    thinking = sum(1 for step in steps if step.thoughts)
+    why = judgement.reason or ("no thought to judge" if judgement.substrate == "none" else "")
+    state = judgement.state + (f" ({why})" if why else "")
+    facts = {
+        "trajectory": f"{reading.trial.attempt}, {len(steps)} steps, {thinking} with thoughts",
+        "judge": f"{judgement.judge} ({judgement.model or judgement.kind}), {judgement.basis}",
+        "verdict": state,
+        "rating": "" if judgement.rating is None else f"{judgement.rating} of 5",
+        "detail": judgement.detail,
+        "summary": judgement.summary,
+        "masked": f"{judgement.masked} places before sending" if judgement.masked else "",
+        "usage": usage,
+    }
+    for name, text in facts.items():
+        if text:
+            yield f"{name:<11} {one_line(text)}"
+    for span in judgement.spans:
+        yield from ("", *span_lines(span))
+
+
+def span_lines(span: Span) -> Iterator[str]:
+    """Yield the lines on one span."""
+    confidence = "not given" if span.confidence is None else f"{span.confidence} of 5"
+    where = f"steps {span.start_step} to {span.end_step}"
+    yield f"span {span.span_id}: {where}, {span.conflict_type}, confidence {confidence}"
+    yield from quote_lines(
+        "acknowledged", span.acknowledgment_step, span.acknowledgment_quote, span.acknowledgment_check
+    )
+    yield from quote_lines("acted", span.action_step, span.action_quote, span.action_check)
+    if span.reasoning:
+        yield f"  why: {one_line(span.reasoning)}"
+
+
+def quote_lines(role: str, step: int, quote: str, check: QuoteCheck) -> Iterator[str]:
+    """Yield a quote's heading and the quote, a bar before each of its lines."""
+    yield f"  {role} in step {step}, {VERDICTS[check.verdict].format(step=check.step)}:"
+    yield from (f"    | {printable(line)}" for line in quote.splitlines())
+
+
+def one_line(text: str) -> str:
+    """Return a text that cannot leave its line."""
+    return printable(" ".join(text.split()))
+
+
+def usage_of(replies: ReplyStore, judgement: Judgement) -> str:
+    """Return the tokens of the reply and their list price where it is known."""
+    reply = replies.get(judgement.reply) if judgement.reply else None
+    if reply is None:
+        return ""
+    counts = {name: count for name, count in reply.usage.items() if name.endswith("_tokens") and count}
+    tokens = ", ".join(f"{count} {name.removesuffix('_tokens')}" for name, count in sorted(counts.items()))
+    cost = dollars(reply.model, counts)
+    return f"{tokens or 'unknown'} tokens" + ("" if cost is None else f", about ${cost:.4f} at list price")
+
+
+def dollars(model: str, counts: dict[str, Any]) -> float | None:
+    """Return the list price, None where a model or a kind of token has none."""
+    price = prices()["models"].get(model)
+    if price is None or set(counts) - {"input_tokens", "output_tokens"}:
+        return None
+    return float(sum(price[name.removesuffix("_tokens")] * count for name, count in counts.items()) / 1e6)
+
+
+def print_safely(text: str) -> None:
+    """Print to a terminal of any encoding."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201 - the command's answer
+
+
+def run_file(args: argparse.Namespace) -> int:
+    """Judge the file; return 0 if there is a verdict, 1 if every judgement is unjudged."""
+    if args.dataset is not None or args.shard is not None:
+        raise ConfigError(f"{args.file}: a file is judged alone, without --dataset and --shard")
+    config = BY_RULES if args.config is None else read(args.config, {"datasets": {}})
+    judge = judge_asked(config, args.judge)
+    reading = reading_of(args.file, args.format or guess_format(args.file)[0])
+    judgements = judgements_of(config, judge, reading)
+    replies = ReplyStore(Layout(config).replies)
+    parts = ["\n".join(described(reading, each, usage_of(replies, each))) for each in judgements]
+    print_safely("\n\n".join(parts))
+    if all(judgement.state == "unjudged" for judgement in judgements):
+        say(f"coherence judge: {args.file}: no verdict")
+        return 1
+    return 0
