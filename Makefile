@@ -40,7 +40,7 @@ bench: .venv/installed
 # Each prints its figures and fails where one is not what is wanted; all run whatever the others say.
 bench-faults: export PYTHONPATH := tests:tests/cli
 bench-faults: .venv/installed
-	@status=0; for name in throughput replay faults; do \
+	@status=0; for name in replay faults; do \
 		$(BIN)/python tests/bench/$$name.py || status=1; done; exit $$status
 
 .venv-local/installed: tests/local_model/requirements.txt tests/local_model/model.txt

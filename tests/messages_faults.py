@@ -1,8 +1,9 @@
 """What can go wrong with a request, each kind by name, and who deals it out: by index, by text, or by chance.
 
 A dealer is asked for each request of the Messages API and returns the response to send instead of the
-answer, or None. `PASSING` faults are over after an attempt or two, `LASTING` ones come back every time, `ODD`
-ones are replies, paid for, that are not the plain answer.
+answer, or None. `PASSING` faults are over after an attempt or two; `STOPPING` ones say that no request can
+succeed until a person has done something, and are over then; `LASTING` ones come back every time; `ODD` ones
+are replies, paid for, that are not the plain answer.
 """
 
 import json
@@ -86,10 +87,12 @@ PASSING: dict[str, Make] = {
     "reset within": _changed(lambda good: Response(good.data, wire="reset within")),
     "hang": lambda _: Response(b"", wire="hang"),
 }
-LASTING: dict[str, Make] = {
+STOPPING: dict[str, Make] = {
     "401": _error(401, "authentication_error", "invalid bearer token"),
     "402": _error(402, "billing_error", "no credit"),
     "404": _error(404, "not_found_error", "model: no-such-model"),
+}
+LASTING: dict[str, Make] = {
     "413": _error(413, "request_too_large", "request too large"),
 }
 ODD: dict[str, Make] = {
@@ -104,7 +107,9 @@ ODD: dict[str, Make] = {
     "confidence 7": _changed(_unsure),
     "thinking first": _changed(_thinking),
 }
-KINDS = {**PASSING, **LASTING, **ODD}
+KINDS = {**PASSING, **STOPPING, **LASTING, **ODD}
+MIXED = sorted(set(KINDS) - set(STOPPING))  # one of the others does not end a run
+ONCE = {"hang", *STOPPING}  # the rest of what passes comes once or twice
 ONCE_ASKED = {"fenced", "confidence 7"}  # asked again, with a turn more, the model does as it is told
 
 
@@ -151,6 +156,6 @@ class Chance:
         return KINDS[kind](received)
 
     def _is_over(self, kind: str, received: Received, attempt: int) -> bool:
-        times = 1 if kind == "hang" else random.Random(f"{self.seed} {received.case} times").randint(1, 2)
+        times = 1 if kind in ONCE else random.Random(f"{self.seed} {received.case} times").randint(1, 2)
         asked_again = kind in ONCE_ASKED and len(received.body["messages"]) > 1
-        return asked_again or (kind in PASSING and attempt > times)
+        return asked_again or (kind not in {**LASTING, **ODD} and attempt > times)

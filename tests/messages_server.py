@@ -122,7 +122,7 @@ class MessagesServer(ThreadingHTTPServer):
     def respond(self, received: Received) -> Response:
         route = self._route(received)
         if route is not create:
-            if self.keep and received.method == "POST":
+            if self.keep and route is count_tokens:
                 self.received.append(received)
             return route(self, received) if route else failure(404, "not_found_error", received.path)
         line: dict[str, Any] = {"case": received.case, "began": time.monotonic(), "billed": False}
@@ -162,7 +162,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve(b"")
 
     def do_POST(self) -> None:
-        self._serve(self.rfile.read(int(self.headers.get("content-length", 0))))
+        length = int(self.headers.get("content-length", 0))
+        data = self.rfile.read(length)
+        if len(data) == length:  # else the client was killed while it wrote
+            self._serve(data)
 
     def _serve(self, data: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}

@@ -1,8 +1,9 @@
 """Judges many trajectories against a server that fails: what is lost, misjudged or paid for twice.
 
-`make bench-faults` runs it: first 1,000 trajectories of which a fifth meet a fault of some kind, then a run
-that is killed 20 times (kill -9 at random times) and resumed until it is done. Ends with status 1 where a
-figure is not what is wanted.
+`make bench-faults` runs it: 1,000 trajectories of which a fifth meet a fault of some kind; a run that is
+killed 20 times (kill -9 at random times) and resumed until it is done; and one that meets what no new try can
+help (bad key, no credit, no such model), run again until it is done. Ends with status 1 where a figure is not
+what is wanted.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -21,13 +23,14 @@ from fault_run import (
     outcomes,
     prepare,
     run,
+    run_until_done,
     start,
     stored_replies,
     wanted,
     write_cases,
 )
 
-from messages_faults import Chance
+from messages_faults import MIXED, STOPPING, Chance
 from messages_process import server_process, stats
 
 
@@ -64,6 +67,21 @@ def double_billed(url: str, folder: Path) -> int:
     return int(counted["billed"]) - int(counted["billed_and_broken_off"]) - stored
 
 
+def stops(args: argparse.Namespace, check: Check) -> None:
+    """Runs that meet what may well stop them."""
+    print(f"{args.stopped} trajectories, {args.faults:.0%} of them meet one of {', '.join(STOPPING)}:")
+    with tempfile.TemporaryDirectory() as name, server(args, args.faults, STOPPING) as url:
+        folder = Path(name)
+        write_cases(folder, args.stopped, base_url=url, concurrency=args.concurrency)
+        prepare(folder)
+        costs = run_until_done(folder)
+        print(f"  {len(costs)} runs, {sum(bool(cost.code) for cost in costs)} of them stopped")
+        found = outcomes(folder, [case_name(number) for number in range(args.stopped)])
+        show_outcomes(found, Chance(args.faults, args.seed, STOPPING), check)
+        twice = double_billed(url, folder)
+        check("billed and not stored", twice, twice == 0, "0")
+
+
 def show_cost(cost: Cost) -> None:
     print(f"  {cost.wall:.1f} s wall, {cost.cpu:.1f} s CPU, {cost.memory:.0f} MB peak, exit code {cost.code}")
 
@@ -71,13 +89,13 @@ def show_cost(cost: Cost) -> None:
 def faults(args: argparse.Namespace, check: Check) -> None:
     """A run with faults of all kinds."""
     print(f"{args.trajectories} trajectories, {args.faults:.0%} of them meet a fault:")
-    with tempfile.TemporaryDirectory() as name, server(args, args.faults) as url:
+    with tempfile.TemporaryDirectory() as name, server(args, args.faults, MIXED) as url:
         folder = Path(name)
         write_cases(folder, args.trajectories, base_url=url, concurrency=args.concurrency)
         prepare(folder)
         show_cost(run(folder, "judge"))
         found = outcomes(folder, [case_name(number) for number in range(args.trajectories)])
-        show_outcomes(found, Chance(args.faults, args.seed), check)
+        show_outcomes(found, Chance(args.faults, args.seed, MIXED), check)
         twice = double_billed(url, folder)
         check("billed and not stored", twice, twice == 0, "0")
 
@@ -99,8 +117,8 @@ def kills(args: argparse.Namespace, check: Check) -> None:
     """A run that is killed again and again."""
     print(f"{args.killed} trajectories, kill -9 {args.kills} times:")
     draw = random.Random(args.seed)
-    longest = 1.6 * args.killed * args.latency / args.concurrency / max(1, args.kills)
-    with tempfile.TemporaryDirectory() as name, server(args, args.faults) as url:
+    longest = 2.0 * args.killed * args.latency / args.concurrency / max(1, args.kills)
+    with tempfile.TemporaryDirectory() as name, server(args, args.faults, MIXED) as url:
         folder = Path(name)
         write_cases(folder, args.killed, base_url=url, concurrency=args.concurrency)
         prepare(folder)
@@ -111,25 +129,27 @@ def kills(args: argparse.Namespace, check: Check) -> None:
         check(f"billed and not stored after {hit} kills", in_flight, in_flight <= bound, f"at most {bound}")
         show_cost(run(folder, "judge"))
         found = outcomes(folder, [case_name(number) for number in range(args.killed)])
-        show_outcomes(found, Chance(args.faults, args.seed), check)
+        show_outcomes(found, Chance(args.faults, args.seed, MIXED), check)
         twice = double_billed(url, folder)
         check("billed and not stored in the end", twice, twice == in_flight, "no more than at the kills")
         litter = [path for path in (folder / "results/replies").rglob(".*") if path.is_file()]
         print(f"  half-written files left in the store: {len(litter)}")
 
 
-def server(args: argparse.Namespace, share: float) -> AbstractContextManager[str]:
+def server(args: argparse.Namespace, share: float, kinds: Iterable[str]) -> AbstractContextManager[str]:
     """The test server as a process."""
     options = {"--latency": args.latency, "--faults": share, "--seed": args.seed}
-    return server_process(*(str(word) for option in options.items() for word in option))
+    words = [str(word) for option in options.items() for word in option]
+    return server_process(*words, "--kinds", *kinds)
 
 
 def main() -> None:
-    """Run both."""
+    """Run all three."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trajectories", type=int, default=1000)
     parser.add_argument("--faults", type=float, default=0.2, help="share of the trajectories")
     parser.add_argument("--killed", type=int, default=300, help="trajectories of the run that is killed")
+    parser.add_argument("--stopped", type=int, default=60, help="trajectories of the last run")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--latency", type=float, default=0.1, help="seconds")
@@ -138,6 +158,7 @@ def main() -> None:
     check = Check()
     faults(args, check)
     kills(args, check)
+    stops(args, check)
     sys.exit(1 if check.failed else 0)
 
 

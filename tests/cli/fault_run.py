@@ -1,5 +1,6 @@
 """Judging under faults: trajectories whose verdict is known, the real command line, and what came of each."""
 
+import contextlib
 import json
 import os
 import re
@@ -12,7 +13,8 @@ from typing import Any
 
 from workspace import ROOT, write_config, write_trial
 
-from messages_faults import KINDS, LASTING, PASSING
+from coherence.cli import main
+from messages_faults import KINDS, LASTING, PASSING, STOPPING
 from messages_replies import CASE, CUE
 
 RIGHT = "right"
@@ -28,7 +30,7 @@ WANTED: dict[str, str] = {
     "context window": "unjudged(overflow)",
 }
 HONEST: dict[str, set[str]] = {  # not what is wanted, and yet true
-    **{kind: {API} for kind in PASSING},
+    **{kind: {API} for kind in {**PASSING, **STOPPING}},
     "fenced": {UNPARSABLE},
     "confidence 7": {UNPARSABLE},
     "413": {"unjudged(overflow)"},
@@ -87,9 +89,21 @@ def run(folder: Path, *arguments: str) -> Cost:
 
 def prepare(folder: Path) -> None:
     """Ingest and preprocess."""
-    for stage in ("ingest", "preprocess"):
-        if run(folder, stage).code:
-            sys.exit((folder / "stderr").read_text())
+    with contextlib.chdir(folder):
+        for stage in ("ingest", "preprocess"):
+            assert main([stage, "--config", "small.json"]) == 0
+
+
+def run_until_done(folder: Path, most: int = 40) -> list[Cost]:
+    """Judge, and again where the run stopped or a request failed that may not fail again."""
+    costs: list[Cost] = []
+    while len(costs) < most and (not costs or costs[-1].code or _unanswered(folder)):
+        costs.append(run(folder, "judge"))
+    return costs
+
+
+def _unanswered(folder: Path) -> bool:
+    return '"reason":"api"' in (folder / SHARDS / "judge-detector-0.jsonl").read_text("utf-8")
 
 
 def outcomes(folder: Path, cases: list[str]) -> dict[str, str]:
