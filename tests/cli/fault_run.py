@@ -1,6 +1,7 @@
 """Judging under faults: trajectories whose verdict is known, the real command line, and what came of each."""
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -89,7 +90,7 @@ def run(folder: Path, *arguments: str) -> Cost:
 
 def prepare(folder: Path) -> None:
     """Ingest and preprocess."""
-    with contextlib.chdir(folder):
+    with contextlib.chdir(folder), contextlib.redirect_stderr(io.StringIO()):
         for stage in ("ingest", "preprocess"):
             assert main([stage, "--config", "small.json"]) == 0
 

@@ -41,7 +41,9 @@ def model_serving(environment: Path) -> Iterator[str]:
     """The URL of the running model."""
     command = [environment / "bin/python", HERE / "serve.py", model_file(environment)]
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+        )
         try:
             assert process.stdout is not None
             url = next((line.strip() for line in process.stdout if line.startswith("http://")), None)
@@ -115,8 +117,9 @@ def main() -> None:
         shortest_trials(folder / "jobs", args.trajectories)
         config = write_config(folder, url)
         done = snakemake(folder, "--cores", "1", "--quiet", "rules", "--configfile", str(config))
-        print((done.stdout + done.stderr).strip()[-4000:])
-        if done.returncode == 0:
+        if done.returncode:
+            print((done.stdout + done.stderr).strip()[-4000:])
+        else:
             report(folder)
         print(f"{time.perf_counter() - started:.1f} s in all")
     sys.exit(done.returncode)

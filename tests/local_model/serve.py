@@ -6,6 +6,9 @@ one to the other, gives every response a request id and every error the API's sh
 
 import argparse
 import json
+import os
+import sys
+import threading
 import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -140,8 +143,14 @@ def model_server(path: str, context: int, threads: int) -> xllamacpp.Server:
     return xllamacpp.Server(params)
 
 
+def end_with_caller() -> None:
+    """Stop at once when the caller is gone, however it ended."""
+    sys.stdin.read()
+    os._exit(0)
+
+
 def main() -> None:
-    """Serve until killed."""
+    """Serve until standard input ends."""
     parser = argparse.ArgumentParser()
     parser.add_argument("model", help="path of a GGUF file")
     parser.add_argument("--context", type=int, default=8192, help="tokens")
@@ -149,6 +158,7 @@ def main() -> None:
     args = parser.parse_args()
     model = model_server(args.model, args.context, args.threads)
     adapter = Adapter(model.listening_address)
+    threading.Thread(target=end_with_caller, daemon=True).start()
     print(f"http://127.0.0.1:{adapter.server_port}", flush=True)
     adapter.serve_forever()
 
