@@ -15,7 +15,9 @@ from coherence.judges.rules import RulesSettings
 from coherence.preprocess import PreprocessSettings
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
-RESERVED = frozenset({"config", "figures", "logs", "memo", "pages", "real", "replies", "tables"})
+RESERVED = frozenset(
+    {"config", "figures", "ledger.csv", "logs", "memo", "pages", "real", "replies", "tables"}
+)
 
 Positive = Annotated[int, Meta(ge=1)]
 
@@ -97,6 +99,7 @@ class Config(Section, frozen=True):
     name: str = "default"
     results: str = "results"
     replies: str = "results/replies"
+    budget_usd: Annotated[float, Meta(ge=0)] | None = None
     preprocess: PreprocessSettings = PreprocessSettings()
     evaluation: Evaluation = Evaluation()
     report: Report = Report()

@@ -15,6 +15,7 @@ from coherence.judges import Judge
 from coherence.judges.llm import LlmJudge as Llm
 from coherence.judges.recorded import RecordedJudge as Recorded
 from coherence.judges.rules import RulesJudge as Rules
+from coherence.llm.account import Account
 from coherence.preprocess import Prepared
 from coherence.records import Entry, Judgement, Record, Transcript
 
@@ -25,11 +26,18 @@ class Words(Record, frozen=True):
     judgements: tuple[Judgement, ...]
 
 
-def judge_of(config: Config, name: str, entries: list[Entry]) -> Judge | None:
+def llm_judge(config: Config, name: str, section: LlmJudge, dataset: str) -> Llm:
+    """Return an llm judge whose calls are entered in the run's ledger, for a dataset."""
+    layout = Layout(config)
+    account = Account(layout.ledger, f"{dataset}/{name}", config.budget_usd, section.prices)
+    return Llm(name, section, layout.replies, account)
+
+
+def judge_of(config: Config, name: str, entries: list[Entry], dataset: str) -> Judge | None:
     """Return the judge, or None for one whose verdicts come with the tables themselves."""
     section = config.judges[name]
     if isinstance(section, LlmJudge):
-        return Llm(name, section, Layout(config).replies)
+        return llm_judge(config, name, section, dataset)
     if isinstance(section, RulesJudge):
         return Rules(name, section.settings)
     assert isinstance(section, RecordedJudge)  # noqa: S101 - the union has no fourth kind
@@ -78,7 +86,7 @@ def judge_shard(config: Config, dataset: str, name: str, shard: int) -> None:
     """Judge one shard and write its judgements; the trajectories without text bring their own."""
     layout = Layout(config)
     entries = list(read_index(layout, dataset, shard))
-    judge = judge_of(config, name, entries)
+    judge = judge_of(config, name, entries, dataset)
     transcripts = read_transcripts(layout, dataset, shard)
     words: list[Judgement] = []
     if isinstance(judge, Rules):

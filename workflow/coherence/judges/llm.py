@@ -1,6 +1,7 @@
 """The llm judge: a prompt file and a model behind the Messages API, each reply stored before it is read."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -8,15 +9,19 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from coherence.errors import ReplyMissingError
 from coherence.judges import quotes
 from coherence.judges.frame import FRAME_NOTE, framed
 from coherence.judges.prompts import read_prompt
 from coherence.judges.schema import Answer, output_schema, read_answer
-from coherence.llm.client import Ask, Client
+from coherence.llm.account import Account
+from coherence.llm.client import Ask, Client, Watch
+from coherence.llm.models import Prices
 from coherence.llm.request import (
     DEFAULT_MAX_TOKENS,
     MOST_TOKENS,
     SAMPLING_API_VERSION,
+    Cache,
     Connection,
     Request,
     store_key,
@@ -54,6 +59,8 @@ NEUTRAL: Final = frozenset(
         "timeout_seconds",
         "offline",
         "samples",  # each sample's index is in its key, so that more samples keep the first ones
+        "cache",  # changes what the same request costs; switched on later, nothing is paid for again
+        "prices",
         "rating_at_most",  # applied to the reply, so that another threshold costs nothing
     }
 )
@@ -80,14 +87,32 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     timeout_seconds: Annotated[float, Meta(gt=0)] = 600.0
     offline: bool = False
     samples: Annotated[int, Meta(ge=1)] = 1
+    cache: Literal["auto", "none", "5m", "1h"] = "auto"
+    prices: Prices | None = None
     rating_at_most: Annotated[int, Meta(ge=MIN_CONFIDENCE, le=MAX_CONFIDENCE)] | None = None
+
+
+def cache_of(settings: LlmSettings) -> Cache:
+    """Return the lifetime of the cached prefix; `auto` caches where requests of one job share it."""
+    if settings.cache != "auto":
+        return settings.cache
+    return "5m" if settings.samples > 1 or settings.order == "instructions_first" else "none"
+
+
+def connection_of(settings: LlmSettings, **changes: Any) -> Connection:
+    """Return how the judge's requests travel."""
+    fields = {**msgspec.structs.asdict(settings), "cache": cache_of(settings), **changes}
+    return msgspec.convert(fields, Connection)
 
 
 class LlmJudge:
     """Judges each transcript with `samples` replies of a model."""
 
-    def __init__(self, name: str, settings: LlmSettings, replies: Path) -> None:
+    def __init__(
+        self, name: str, settings: LlmSettings, replies: Path, account: Account | None = None
+    ) -> None:
         self.name = name
+        self._account = account
         self._settings = settings
         self._prompt = read_prompt(Path(settings.prompt))
         self._store = ReplyStore(replies)
@@ -95,12 +120,22 @@ class LlmJudge:
     def judge(self, transcripts: Iterable[Transcript]) -> Iterator[Judgement]:
         """Yield the judgements of each transcript, one a sample, in order.
 
-        Raises CredentialError, or offline ReplyMissingError, after all that could be judged.
+        Raises CredentialError, ServiceError or BudgetError, or offline ReplyMissingError, after all that
+        could be judged.
         """
-        connection = msgspec.convert(self._settings, Connection, from_attributes=True)
+        client = Client(self._store, connection_of(self._settings), self._account)
+        return client.each(self._pairs(transcripts), self._judged)
+
+    def rehearse(self, transcripts: Iterable[Transcript], watch: Watch) -> None:
+        """Go through the judging with stored replies only, telling `watch` of every request."""
+        client = Client(self._store, connection_of(self._settings, offline=True), watch=watch)
+        with suppress(ReplyMissingError):
+            for _ in client.each(self._pairs(transcripts), self._judged):
+                pass
+
+    def _pairs(self, transcripts: Iterable[Transcript]) -> Iterator[tuple[Transcript, int]]:
         samples = range(self._settings.samples)
-        pairs = (pair for transcript in transcripts for pair in product((transcript,), samples))
-        return Client(self._store, connection).each(pairs, self._judged)
+        return (pair for transcript in transcripts for pair in product((transcript,), samples))
 
     def request(self, transcript: Transcript) -> Request:
         """Return what is sent for a transcript."""

@@ -38,7 +38,10 @@ class Reply(Record, frozen=True):
 
 
 class Failure(Record, frozen=True):
-    """A request that got no reply; `status` is the HTTP status where there was one, `time` is UTC."""
+    """A request that got no reply; `status` is the HTTP status where there was one, `time` is UTC.
+
+    `usage` is what the API says it billed nevertheless.
+    """
 
     key: str
     sample: int
@@ -47,6 +50,7 @@ class Failure(Record, frozen=True):
     time: str
     status: int | None = None
     request_id: str | None = None
+    usage: dict[str, Any] = {}
     schema: str = REPLY_SCHEMA
 
 
