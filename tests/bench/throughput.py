@@ -1,7 +1,7 @@
-"""Measures judging against a server of fixed latency: ideal time N x latency / concurrency, over the time taken.
+"""Measures judging against a server of fixed latency: the ideal, N x latency / concurrency, over the time.
 
-The server is a process of its own. Importing the SDK (about 2 s) is not counted; store, ledger, prompt and quotes
-are at work as in a real run.
+The server is a process of its own. Importing the SDK (about 2 s) is not counted; store, ledger, prompt and
+quotes are at work as in a real run.
 
     python tests/bench/throughput.py --n 320 --latency 0.5 --concurrency 8
 """

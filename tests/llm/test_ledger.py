@@ -153,7 +153,7 @@ def asked_within(
 
 
 def test_no_call_is_made_that_could_exceed_the_budget(served: MessagesServer, tmp_path: Path) -> None:
-    """A call costs $0.006 and may cost $0.0151: $0.04 are enough for five (0.03), a sixth might need 0.0451."""
+    """A call costs $0.006 and may cost $0.0151: $0.04 are enough for five (0.03), six might need 0.0451."""
     served.delay = 0.02
     served.script.extend(message("ok", usage={"input_tokens": 0, "output_tokens": 400}) for _ in range(20))
     kept, said = asked_within(tmp_path, served, 0.04)

@@ -11,11 +11,11 @@ from coherence.errors import BudgetError
 from coherence.files import encode
 from coherence.llm.ledger import BEGUN, OK, Charge, Ledger, usage_of
 from coherence.llm.models import Prices, Usage, dollars, model_of
-from coherence.llm.prices import CHARS_PER_TOKEN_RANGE
-from coherence.llm.request import Request, body
+from coherence.llm.request import Cache, Request, body
 from coherence.records import Record
 
 ABANDONED: Final = "abandoned"  # interrupted while under way: whether it was billed is not known
+BYTES_PER_TOKEN: Final = 2.0  # fewer than in any text met so far: hexadecimal dumps come closest
 NO_TOKENS: Final[Mapping[str, Any]] = {}
 
 
@@ -42,13 +42,13 @@ class Account:
         self._under_way = 0
         self._ended = asyncio.Condition()
 
-    async def begin(self, request: Request, sample: int, key: str) -> Call:
+    async def begin(self, request: Request, sample: int, key: str, cache: Cache = "none") -> Call:
         """Return the call, its most reserved where there is a budget.
 
         Waits while calls of this job are under way that may turn out cheaper. Raises BudgetError before a
         call that could exceed the budget.
         """
-        reserved = None if self._budget is None else self.most(request)
+        reserved = None if self._budget is None else self.most(request, cache)
         call = Call(request, sample, key, secrets.token_hex(8), reserved)
         async with self._ended:
             while not self._fits(call):
@@ -72,8 +72,8 @@ class Account:
         tokens = usage_of(usage) if usage else None if status in {OK, ABANDONED} else Usage()
         self.ledger.add(self._row(call, status, tokens, batch))
 
-    def most(self, request: Request) -> float:
-        """Return the most a request can cost: as many tokens as its characters can be, the longest reply."""
+    def most(self, request: Request, cache: Cache = "none") -> float:
+        """Return the most a request can cost: as many tokens as its bytes can be, the longest reply."""
         prices = self.prices(request.model)
         if prices is None:
             raise BudgetError(
@@ -82,9 +82,13 @@ class Account:
                 "leave `budget_usd` out."
             )
         factor = model_of(request.model).token_factor
-        sent = round(len(encode(body(request))) / CHARS_PER_TOKEN_RANGE[0] * factor)
-        dearest = max(1.0, prices.cache_write_5m, prices.cache_write_1h)
-        return dollars(Usage(input=round(sent * dearest), output=request.max_tokens), prices)
+        sent = round(len(encode(body(request))) / BYTES_PER_TOKEN * factor)
+        usage = {
+            "none": Usage(input=sent, output=request.max_tokens),
+            "5m": Usage(cache_write=sent, output=request.max_tokens),
+            "1h": Usage(cache_write=sent, cache_write_1h=sent, output=request.max_tokens),
+        }
+        return dollars(usage[cache], prices)
 
     def prices(self, model: str) -> Prices | None:
         """Return the prices of a model, or None where they are not known."""

@@ -151,7 +151,7 @@ class Client:
         """Make one call and enter it in the ledger, however it ends."""
         if self._account is None:
             return await sending.send(sdk, request, self._connection.cache)
-        call = await self._account.begin(request, sample, key)
+        call = await self._account.begin(request, sample, key, self._connection.cache)
         try:
             outcome = await sending.send(sdk, request, self._connection.cache)
         except BaseException:

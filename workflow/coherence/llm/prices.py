@@ -1,8 +1,11 @@
 """What requests would cost before they are sent: from their characters, with the error that leaves."""
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
+from coherence.files import encode
 from coherence.llm.models import Prices, Usage, dollars, model_file, model_of
+from coherence.llm.request import Request
 from coherence.records import Record
 
 CHARS_PER_TOKEN: Final = 3.5  # English prose and code mixed; real texts lie between about 2.8 and 4.5
@@ -26,6 +29,22 @@ class Tokens(Record, frozen=True):
     value: float
     low: float
     high: float
+
+
+def characters_of(request: Request) -> int:
+    """Return the characters of a request that become tokens: its texts and its output schema."""
+    schema = encode(request.output_schema) if request.output_schema else b""
+    return sum(map(len, _texts([*request.system, *request.messages]))) + len(schema)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _texts([inner for name, inner in value.items() if name not in {"type", "role"}])
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def tokens_in(characters: int, model: str) -> Tokens:

@@ -123,6 +123,14 @@ def clipped(text: str) -> str:
     return one_line if len(one_line) <= LONGEST_DETAIL else f"{one_line[: LONGEST_DETAIL - 1]}…"
 
 
+def words_of(error: "AnthropicError") -> str:
+    """Return what went wrong, on one line: the HTTP status, the kind and the API's own words."""
+    status = getattr(error, "status_code", None)
+    kind = getattr(error, "type", None) or type(error).__name__
+    said = getattr(error, "api_message", None) or str(error) or type(error).__name__
+    return clipped(f"HTTP {status} {kind}: {said}" if status else f"{kind}: {said}")
+
+
 def _arguments(request: Request, cache: Cache) -> dict[str, Any]:
     return {**arguments(wire(request, cache)), "extra_headers": headers(request)}
 
@@ -152,12 +160,11 @@ def _fault(error: "AnthropicError", usage: dict[str, Any]) -> Fault:
 
     status = getattr(error, "status_code", None)
     kind = getattr(error, "type", None) or type(error).__name__
-    said = getattr(error, "api_message", None) or str(error) or type(error).__name__
     overload = status in OVERLOADS or kind in OVERLOAD_KINDS
     server_side = (status or 0) >= 500 or status in PASSING or kind in PASSING_KINDS
     body = getattr(error, "body", None)
     return Fault(
-        detail=clipped(f"HTTP {status} {kind}: {said}" if status else f"{kind}: {said}"),
+        detail=words_of(error),
         status=status,
         overload=overload,
         passing=overload or server_side or isinstance(error, APIConnectionError),
