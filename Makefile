@@ -34,6 +34,7 @@ test: lint unit
 
 bench: .venv/installed
 	$(BIN)/python tests/bench/bench.py
+	$(BIN)/python tests/bench/throughput.py
 
 lock: .venv/installed
 	$(BIN)/python -m pip install --quiet pip-tools

@@ -9,10 +9,11 @@ from asking import AT_ONCE, answers, request
 
 from coherence.errors import BudgetError, InputError
 from coherence.llm.account import Account
+from coherence.llm.client import Answer, Ask, Client
 from coherence.llm.ledger import Charge, Ledger, read_ledger, usage_of
 from coherence.llm.models import Prices, Usage, dollars, model_of
-from coherence.llm.request import Request
-from coherence.llm.store import Reply
+from coherence.llm.request import Connection, Request
+from coherence.llm.store import Reply, ReplyStore
 from messages_server import MessagesServer, failure, message, only_this_key, serving
 
 
@@ -180,6 +181,39 @@ def test_a_call_cut_off_goes_on_counting_at_its_most(tmp_path: Path) -> None:
     ledger.reserve(charge("1", "begun", None, reserved=0.6), budget=1.0)
 
     assert Ledger(tmp_path / "ledger.csv").spent() == 0.6
+
+
+def test_an_interrupted_call_is_abandoned_at_unknown_cost(
+    served: MessagesServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served, "handle_error", lambda *_: None)
+
+    async def work(item: Request, ask: Ask) -> Answer:
+        return await ask(item, 0)
+
+    served.delay = 0.05
+    served.script.extend(message("ok") for _ in range(9))
+    account = Account(tmp_path / "ledger.csv", "d/j", budget=10.0)
+    connection = Connection(base_url=served.url, concurrency=2)
+    client = Client(ReplyStore(tmp_path / "replies"), connection, account)
+    results = client.each([request(str(n), max_tokens=100) for n in range(9)], work)
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+
+    rows = read_ledger(tmp_path / "ledger.csv")
+    cut = [row for row in rows if row.status == "abandoned"]
+    assert cut and all(row.dollars is None and row.counted > 0.0015 for row in cut)
+    assert {row.status for row in rows} == {"ok", "abandoned"}
+
+
+def test_an_account_serves_one_run_after_another(served: MessagesServer, tmp_path: Path) -> None:
+    served.script.extend(message("ok") for _ in range(8))
+    account = Account(tmp_path / "ledger.csv", "d/j", budget=0.006)
+    for run in range(2):
+        texts = [f"{run}-{n}" for n in range(4)]
+        answers(tmp_path / "r", [request(text, max_tokens=100) for text in texts], served.url, account)
+
+    assert len(read_ledger(tmp_path / "ledger.csv")) == 8
 
 
 def test_a_budget_needs_prices(served: MessagesServer, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class Account:
         self._budget = budget
         self._prices = prices
         self._under_way = 0
-        self._ended = asyncio.Condition()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def begin(self, request: Request, sample: int, key: str, cache: Cache = "none") -> Call:
         """Return the call, its most reserved where there is a budget.
@@ -50,6 +50,7 @@ class Account:
         """
         reserved = None if self._budget is None else self.most(request, cache)
         call = Call(request, sample, key, secrets.token_hex(8), reserved)
+        self._enter_loop()
         async with self._ended:
             while not self._fits(call):
                 if not self._under_way:
@@ -93,6 +94,12 @@ class Account:
     def prices(self, model: str) -> Prices | None:
         """Return the prices of a model, or None where they are not known."""
         return self._prices or model_of(model).prices
+
+    def _enter_loop(self) -> None:
+        """Forget the calls of an earlier event loop: none of them is under way any more."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop, self._ended, self._under_way = loop, asyncio.Condition(), 0
 
     def _fits(self, call: Call) -> bool:
         if self._budget is None:
