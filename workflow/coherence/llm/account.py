@@ -15,6 +15,7 @@ from coherence.llm.request import Cache, Request, body
 from coherence.records import Record
 
 ABANDONED: Final = "abandoned"  # interrupted while under way: whether it was billed is not known
+NOT_SENT: Final = "not sent"  # reserved, then another call stopped the run
 BYTES_PER_TOKEN: Final = 2.0  # fewer than in any text met so far: hexadecimal dumps come closest
 NO_TOKENS: Final[Mapping[str, Any]] = {}
 

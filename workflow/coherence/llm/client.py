@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from coherence.errors import BudgetError, CredentialError, JudgeError, ReplyMissingError, ServiceError
 from coherence.llm import sending
-from coherence.llm.account import ABANDONED, Account, now
+from coherence.llm.account import ABANDONED, NOT_SENT, Account, now
 from coherence.llm.breaker import Breaker
 from coherence.llm.ledger import OK
 from coherence.llm.pacing import Pace, wait_before
@@ -152,6 +152,9 @@ class Client:
         if self._account is None:
             return await sending.send(sdk, request, self._connection.cache)
         call = await self._account.begin(request, sample, key, self._connection.cache)
+        if self._stopped is not None:  # meanwhile: waiting for the budget takes as long as a call
+            await self._account.end(call, NOT_SENT)
+        self._go_on()
         try:
             outcome = await sending.send(sdk, request, self._connection.cache)
         except BaseException:
