@@ -9,6 +9,7 @@ from typing import Final
 FIRST_WAIT: Final = 0.5  # seconds before the first new try; doubled with each further one
 LONGEST_WAIT: Final = 60.0  # seconds between tries where the server names no time
 LONGEST_OBEYED: Final = 120.0  # seconds of a server's retry-after that are waited; then it is tried again
+RECOVERY: Final = 2  # successes that add a place: overloads now and then must not hold a run at one call
 JITTER: Final = 0.25  # share of a wait that is left to chance, so that callers do not come back together
 
 
@@ -21,7 +22,7 @@ def wait_before(attempt: int, retry_after: float | None) -> float:
 
 
 class Pace:
-    """A bounded number of places; an overload halves them, as many successes as there are add one."""
+    """A bounded number of places; an overload halves them, every other success adds one."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -71,6 +72,6 @@ class Pace:
     def succeeded(self) -> None:
         """Note that a call was answered."""
         self._successes += 1
-        if self.limit < self.most and self._successes >= self.limit:
+        if self.limit < self.most and self._successes >= RECOVERY:
             self._successes = 0
             self.limit += 1
