@@ -11,6 +11,7 @@ from coherence.errors import ReplyMissingError
 from coherence.files import encode
 from coherence.judges import Judge
 from coherence.judges.llm import IN_KEY, NEUTRAL, LlmJudge, LlmSettings
+from coherence.llm.models import Prices
 from coherence.llm.request import store_key
 from coherence.records import Call, Judgement, Observation, Step, Thought, Transcript
 from messages_server import CUE, MessagesServer, failure, message, only_this_key, sections, serving
@@ -352,6 +353,8 @@ OTHER: dict[str, Any] = {
     "offline": True,
     "mask_secrets": False,
     "samples": 5,
+    "cache": "1h",
+    "prices": Prices(1.0, 2.0),
     "rating_at_most": 1,
     "structured_output": False,
     "absent_quote": "flag",
@@ -377,7 +380,7 @@ def test_a_setting_changes_the_key_just_where_it_says_so(tmp_path: Path, name: s
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("max_tokens", 21_334), ("samples", 0), ("concurrency", 0), ("rating_at_most", 6), ("colour", 1)],
+    [("max_tokens", 128_001), ("samples", 0), ("concurrency", 0), ("rating_at_most", 6), ("colour", 1)],
 )
 def test_a_setting_that_cannot_be_is_named(name: str, value: int) -> None:
     with pytest.raises(msgspec.ValidationError, match=name):

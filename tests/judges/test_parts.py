@@ -14,8 +14,8 @@ from coherence.judges.parts import merged, notes_for
 from coherence.judges.schema import Answer
 from coherence.judges.windows import Window, windows
 from coherence.records import Call, Judgement, QuoteCheck, Span, Step, Thought, Transcript
+from messages_replies import HEADING
 from messages_server import (
-    HEADING,
     MessagesServer,
     Received,
     Response,

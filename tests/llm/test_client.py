@@ -137,7 +137,7 @@ print(reply.message["content"][0]["text"], "anthropic" in sys.modules)
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(400, "invalid_request_error"), (401, "authentication_error"), (413, "request_too_large")],
+    [(400, "invalid_request_error"), (403, "permission_error"), (413, "request_too_large")],
 )
 def test_an_error_that_cannot_pass_is_tried_once_and_kept_as_a_failure(
     server: MessagesServer, store: ReplyStore, status: int, kind: str
@@ -320,7 +320,7 @@ def test_a_server_of_ones_own_needs_no_key(
 
 
 def test_no_key_is_written_anywhere(server: MessagesServer, store: ReplyStore) -> None:
-    server.script.extend([message("ok"), failure(401, "authentication_error", "bad key")])
+    server.script.extend([message("ok"), failure(403, "permission_error", "bad key")])
     answers(store, [request("1"), request("2")], server, concurrency=1)
 
     written = [path.read_bytes() for path in store.root.rglob("*.json")]

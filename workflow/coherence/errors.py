@@ -6,6 +6,8 @@ CoherenceError
 ├── PromptError        a prompt file does not follow its contract
 └── JudgeError         no judgement can be made at all
     ├── CredentialError    no key where one is needed
+    ├── ServiceError       the API turns every request away
+    ├── BudgetError        the next call could cost more than is left
     └── ReplyMissingError  offline, and the reply store has no such reply
 """
 
@@ -32,6 +34,14 @@ class JudgeError(CoherenceError):
 
 class CredentialError(JudgeError):
     """A request would need an API key and there is none."""
+
+
+class ServiceError(JudgeError):
+    """The API turns every request away, or is down."""
+
+
+class BudgetError(JudgeError):
+    """The next call could cost more than the budget leaves."""
 
 
 class ReplyMissingError(JudgeError):

@@ -16,6 +16,8 @@ COMMANDS: Final[dict[str, str]] = {
     "preprocess": "turn trajectories into what a judge reads",
     "features": "measure the cheap baselines of each trajectory",
     "judge": "judge each transcript",
+    "estimate": "say what the requests that are still to be sent would cost",
+    "replies": "list, verify or prune the stored replies",
     "gather": "join the shards of a stage into one file a dataset",
     "table": "join outcomes, features and judgements: one row a trajectory",
     "evaluate": "failure rates, selectivity, lead time",

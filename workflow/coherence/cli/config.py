@@ -19,8 +19,9 @@ from coherence.judges.rules import RulesSettings
 from coherence.preprocess import PreprocessSettings
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
-MADE = "config figures logs memo pages provenance.json real replies report.html tables"
+MADE = "config figures ledger.csv logs memo pages provenance.json real replies report.html tables"
 RESERVED = frozenset(MADE.split())
+
 
 TrialField = Literal[
     "id",
@@ -120,11 +121,12 @@ class Report(Section, frozen=True):
 class Config(Section, frozen=True):
     """A whole run."""
 
-    datasets: Annotated[dict[str, Dataset], Meta(min_length=1)]
+    datasets: dict[str, Dataset]
     judges: dict[str, JudgeSection]
     name: str = "default"
     results: str = "results"
     replies: str = "results/replies"
+    budget_usd: Annotated[float, Meta(ge=0)] | None = None
     preprocess: PreprocessSettings = PreprocessSettings()
     evaluation: Evaluation = Evaluation()
     report: Report = Report()

@@ -10,6 +10,7 @@ from coherence.cli.layout import Layout
 from coherence.cli.loading import Loaded
 from coherence.evaluation import repeats
 from coherence.evaluation.attrition import attrition
+from coherence.evaluation.cost import Cost, cost_table, count_costs
 from coherence.evaluation.counts import (
     attrition_table,
     count_deviations,
@@ -24,6 +25,7 @@ from coherence.evaluation.table import Row, by_dataset
 from coherence.features import FEATURES, MARKER_PREFIX
 from coherence.files import write_json
 from coherence.judges.prompts import read_prompt
+from coherence.llm.ledger import read_ledger
 from coherence.stats.intervals import Bootstrap
 
 
@@ -75,6 +77,17 @@ def counts(config: Config, loaded: list[Loaded]) -> Iterator[Table]:
     yield attrition_table(trials, notes)
     deviations = [row for data in loaded for row in count_deviations(data.name, data.entries)]
     yield deviation_table(deviations, notes)
+    costs = count_costs(read_ledger(Layout(config).ledger), llm_judges(config))
+    yield cost_table(costs or [Cost(name, "none that calls a model", "") for name in config.datasets], notes)
+
+
+def llm_judges(config: Config) -> Iterator[tuple[str, str, str]]:
+    """Yield (dataset, judge, model) of every judge that calls a model."""
+    for dataset in config.datasets:
+        for judge in config.judges_of(dataset):
+            section = config.judges[judge]
+            if isinstance(section, LlmJudge):
+                yield dataset, judge, section.model
 
 
 def repeated(loaded: list[Loaded], rows: list[Row], settings: EvaluationSettings) -> Table:

@@ -22,6 +22,7 @@ from coherence.judges import Judge
 from coherence.judges.llm import LlmJudge as Llm
 from coherence.judges.recorded import RecordedJudge as Recorded
 from coherence.judges.rules import RulesJudge as Rules
+from coherence.llm.account import Account
 from coherence.preprocess import Prepared
 from coherence.records import Entry, Judgement, Record, Transcript
 
@@ -32,11 +33,18 @@ class Words(Record, frozen=True):
     judgements: tuple[Judgement, ...]
 
 
+def llm_judge(config: Config, name: str, section: LlmJudge, dataset: str) -> Llm:
+    """Return an llm judge whose calls are entered in the run's ledger, for a dataset."""
+    layout = Layout(config)
+    account = Account(layout.ledger, f"{dataset}/{name}", config.budget_usd, section.prices)
+    return Llm(name, section, layout.replies, account)
+
+
 def judge_of(config: Config, name: str, dataset: str) -> Judge | None:
     """Return the judge, or None for one whose verdicts come with the tables themselves."""
     section = config.judges[name]
     if isinstance(section, LlmJudge):
-        return Llm(name, section, Layout(config).replies)
+        return llm_judge(config, name, section, dataset)
     if isinstance(section, RulesJudge):
         return Rules(name, section.settings)
     assert isinstance(section, RecordedJudge)  # noqa: S101 - the union has no fourth kind

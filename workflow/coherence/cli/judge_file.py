@@ -4,7 +4,9 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from coherence import formats
 from coherence.cli.arguments import printable, say
@@ -14,7 +16,8 @@ from coherence.cli.judge import judge_of
 from coherence.cli.layout import Layout
 from coherence.errors import ConfigError, InputError
 from coherence.formats import Reading, Source
-from coherence.llm.prices import prices
+from coherence.llm.ledger import usage_of as usage_of_reply
+from coherence.llm.models import dollars, model_of
 from coherence.llm.store import ReplyStore
 from coherence.preprocess import preprocess
 from coherence.records import Judgement, QuoteCheck, Span
@@ -116,18 +119,10 @@ def usage_of(replies: ReplyStore, judgement: Judgement) -> str:
     reply = replies.get(judgement.reply) if judgement.reply else None
     if reply is None:
         return ""
-    counts = {name: count for name, count in reply.usage.items() if name.endswith("_tokens") and count}
-    tokens = ", ".join(f"{count} {name.removesuffix('_tokens')}" for name, count in sorted(counts.items()))
-    cost = dollars(reply.model, counts)
-    return f"{tokens or 'unknown'} tokens" + ("" if cost is None else f", about ${cost:.4f} at list price")
-
-
-def dollars(model: str, counts: dict[str, Any]) -> float | None:
-    """Return the list price, None where a model or a kind of token has none."""
-    price = prices()["models"].get(model)
-    if price is None or set(counts) - {"input_tokens", "output_tokens"}:
-        return None
-    return float(sum(price[name.removesuffix("_tokens")] * count for name, count in counts.items()) / 1e6)
+    tokens, prices = usage_of_reply(reply.usage), model_of(reply.model).prices
+    cost = "" if prices is None else f", about ${dollars(tokens, prices):.4f} at list price"
+    told = {name: count for name, count in msgspec.structs.asdict(tokens).items() if count}
+    return (", ".join(f"{count} {name}" for name, count in told.items()) or "unknown") + f" tokens{cost}"
 
 
 def print_safely(text: str) -> None:

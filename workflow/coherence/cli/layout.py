@@ -16,6 +16,7 @@ class Layout:
         self.evaluation = self.tables / "evaluation.json"
         self.shown = self.tables / "tables.json"
         self.page_list = self.results / "pages" / "list.txt"
+        self.ledger = self.results / "ledger.csv"
         self.report = self.results / "report.html"
         self.provenance = self.results / "provenance.json"
 

@@ -15,14 +15,14 @@ from coherence.cli.code import code_digest
 from coherence.cli.config import Config, LlmJudge, RecordedJudge, config_digest, parse
 from coherence.cli.layout import Layout
 from coherence.cli.plan import source_of, write_plan
-from coherence.errors import InputError
+from coherence.errors import ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
 from coherence.preprocess import Prepared
 from coherence.records import Entry
 
 TABLES = (
     *("failure_rates", "selectivity", "matched", "lead_time"),
-    *("repeats", "judgements", "attrition", "deviations"),
+    *("repeats", "judgements", "attrition", "deviations", "cost"),
 )
 TABLE_KINDS = ("csv", "md", "tex")
 FIGURES = ("png", "pdf", "svg")
@@ -58,6 +58,10 @@ class Run:
 
     def __init__(self, raw: Mapping[str, Any], is_main: bool = True) -> None:
         self.config: Config = parse(dict(raw), "config")
+        if not self.config.datasets:
+            raise ConfigError(
+                "config: datasets: none is named; `coherence inspect FOLDER` prints an entry to paste"
+            )
         self.layout = Layout(self.config)
         self.config_path = self.layout.config(config_digest(self.config))
         if not is_main:

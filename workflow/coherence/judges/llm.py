@@ -1,6 +1,7 @@
 """The llm judge: a prompt file and a model behind the Messages API, each reply stored before it is read."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from coherence.errors import ReplyMissingError
 from coherence.judges import quotes
 from coherence.judges.flagging import AbsentQuote, verified
 from coherence.judges.frame import FRAME_NOTE, framed
@@ -18,11 +20,14 @@ from coherence.judges.parts import merged, notes_for
 from coherence.judges.prompts import read_prompt
 from coherence.judges.schema import Answer, output_schema
 from coherence.judges.windows import Window, room_for_transcript, smaller_room, tokens_in, windows
-from coherence.llm.client import Ask, Client
+from coherence.llm.account import Account
+from coherence.llm.client import Ask, Client, Watch
+from coherence.llm.models import Prices
 from coherence.llm.request import (
     DEFAULT_MAX_TOKENS,
     MOST_TOKENS,
     SAMPLING_API_VERSION,
+    Cache,
     Connection,
     Request,
     store_key,
@@ -56,6 +61,8 @@ NEUTRAL: Final = frozenset(
         "offline",
         "mask_secrets",  # the masked text is in the request, so that the key changes just where a secret was
         "samples",  # each sample's index is in its key, so that more samples keep the first ones
+        "cache",  # changes what the same request costs; switched on later, nothing is paid for again
+        "prices",
         "rating_at_most",  # applied to the reply, so that another threshold costs nothing
         "absent_quote",  # applied to the reply
         "ask_again",  # a second request after the first, which stays what it is
@@ -87,6 +94,8 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     offline: bool = False
     mask_secrets: bool = True
     samples: Annotated[int, Meta(ge=1)] = 1
+    cache: Literal["auto", "none", "5m", "1h"] = "auto"
+    prices: Prices | None = None
     rating_at_most: Annotated[int, Meta(ge=MIN_CONFIDENCE, le=MAX_CONFIDENCE)] | None = None
     structured_output: bool = True
     absent_quote: AbsentQuote = "keep"
@@ -95,11 +104,27 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     window_overlap_steps: Annotated[int, Meta(ge=0)] = 4
 
 
+def cache_of(settings: LlmSettings) -> Cache:
+    """Return the lifetime of the cached prefix; `auto` caches where requests of one job share it."""
+    if settings.cache != "auto":
+        return settings.cache
+    return "5m" if settings.samples > 1 or settings.order == "instructions_first" else "none"
+
+
+def connection_of(settings: LlmSettings, **changes: Any) -> Connection:
+    """Return how the judge's requests travel."""
+    fields = {**msgspec.structs.asdict(settings), "cache": cache_of(settings), **changes}
+    return msgspec.convert(fields, Connection)
+
+
 class LlmJudge:
     """Judges each transcript with `samples` replies of a model."""
 
-    def __init__(self, name: str, settings: LlmSettings, replies: Path) -> None:
+    def __init__(
+        self, name: str, settings: LlmSettings, replies: Path, account: Account | None = None
+    ) -> None:
         self.name = name
+        self._account = account
         self._settings = settings
         self._prompt = read_prompt(Path(settings.prompt))
         self._reports = self._prompt.header.reports
@@ -111,12 +136,22 @@ class LlmJudge:
     def judge(self, transcripts: Iterable[Transcript]) -> Iterator[Judgement]:
         """Yield the judgements of each transcript, one a sample, in order.
 
-        Raises CredentialError, or offline ReplyMissingError, after all that could be judged.
+        Raises CredentialError, ServiceError or BudgetError, or offline ReplyMissingError, after all that
+        could be judged.
         """
-        connection = msgspec.convert(self._settings, Connection, from_attributes=True)
+        client = Client(self._store, connection_of(self._settings), self._account)
+        return client.each(self._pairs(transcripts), self._judged_masked)
+
+    def rehearse(self, transcripts: Iterable[Transcript], watch: Watch) -> None:
+        """Go through the judging with stored replies only, telling `watch` of every request."""
+        client = Client(self._store, connection_of(self._settings, offline=True), watch=watch)
+        with suppress(ReplyMissingError):
+            for _ in client.each(self._pairs(transcripts), self._judged_masked):
+                pass
+
+    def _pairs(self, transcripts: Iterable[Transcript]) -> Iterator[tuple[Masked, int]]:
         samples = range(self._settings.samples)
-        pairs = (pair for each in transcripts for pair in product((self._masked(each),), samples))
-        return Client(self._store, connection).each(pairs, self._judged_masked)
+        return (pair for each in transcripts for pair in product((self._masked(each),), samples))
 
     def request(self, transcript: Transcript) -> Request:
         """Return what is sent for a transcript that is not divided, its secrets masked."""

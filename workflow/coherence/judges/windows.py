@@ -13,11 +13,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from coherence.judges.frame import call_text, framed
+from coherence.llm.models import model_of
 from coherence.preprocess import cut
 from coherence.records import Call, Record, Step, Transcript
 
 BYTES_PER_TOKEN: Final = 2.5  # prose and code have 3 to 4.5, other scripts about 3; base64 may have 2
-CONTEXT_TOKENS: Final = {"claude-sonnet-4-6": 1_000_000}
 DEFAULT_CONTEXT: Final = 200_000  # tokens; of a model that is not listed
 NOTES_TOKENS: Final = 5_000  # kept free for what a part is told of the one before
 _TOKENS_NAMED: Final = re.compile(r"\b(\d[\d,]{2,}) tokens?\b.*?\b(\d[\d,]{2,})\b", re.DOTALL)
@@ -43,7 +43,7 @@ def tokens_in(text: str) -> int:
 
 def room_for_transcript(model: str, instructions: str, max_tokens: int) -> int:
     """Return the tokens that a model's window leaves for a transcript beside everything else."""
-    context = CONTEXT_TOKENS.get(model, DEFAULT_CONTEXT)
+    context = model_of(model).context or DEFAULT_CONTEXT
     return context - tokens_in(instructions) - max_tokens - NOTES_TOKENS
 
 

@@ -1,54 +1,75 @@
 """Asking for replies: from the store where there is one, else from the API, each stored at once."""
 
 import asyncio
-import json
-import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from datetime import UTC, datetime
+from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import msgspec
-
-from coherence.errors import CredentialError, JudgeError, ReplyMissingError
-from coherence.files import encode, without_surrogates
-from coherence.llm.request import Connection, Request, body, headers, store_key
+from coherence.errors import BudgetError, CredentialError, JudgeError, ReplyMissingError, ServiceError
+from coherence.llm import sending
+from coherence.llm.account import ABANDONED, NOT_SENT, Account, now
+from coherence.llm.breaker import Breaker
+from coherence.llm.ledger import OK
+from coherence.llm.pacing import Pace, wait_before
+from coherence.llm.request import Connection, Request, shared_prefix, store_key
+from coherence.llm.sending import Fault, Sent
 from coherence.llm.store import Failure, Reply, ReplyStore
+from coherence.llm.warming import Warming
 
 if TYPE_CHECKING:
-    from anthropic import AnthropicError, AsyncAnthropic
+    from anthropic import AsyncAnthropic
 
 T = TypeVar("T")
 R = TypeVar("R")
 Answer = Reply | Failure
 Ask = Callable[[Request, int], Awaitable[Answer]]
+Watch = Callable[[str, Request, int, Reply | None], None]
 
+STOPS: Final = (ReplyMissingError, CredentialError, ServiceError, BudgetError)
 AHEAD: Final = 4  # items begun beyond the one waited for, as a multiple of the concurrency
-LONGEST_DETAIL: Final = 300  # characters of an error's text that are kept
-SDK_FIELDS: Final = frozenset({"model", "max_tokens", "messages", "system", "output_config", "thinking"})
 
 
 class Client:
-    """Answers the requests of one `each`; a request that fails costs no other one its reply."""
+    """Answers the requests of one `each`; a request that fails costs no other one its reply.
 
-    def __init__(self, store: ReplyStore, connection: Connection) -> None:
+    Each call is written to the account, if there is one. `watch` is told of every request asked: its key,
+    the request, the sample and the stored reply or None.
+    """
+
+    def __init__(
+        self,
+        store: ReplyStore,
+        connection: Connection,
+        account: Account | None = None,
+        watch: Watch | None = None,
+    ) -> None:
         self._store = store
         self._connection = connection
-        self._places = asyncio.Semaphore(connection.concurrency)
+        self._account = account
+        self._watch = watch
+        self._pace = Pace(connection.concurrency)
+        self._breaker = Breaker()
+        self._warming = Warming()
         self._flights: dict[str, asyncio.Task[Answer]] = {}
         self._missing: dict[str, str] = {}
+        self._stopped: JudgeError | None = None
+        self._stop = asyncio.Event()
         self._sdk: AsyncAnthropic | None = None
 
     async def ask(self, request: Request, sample: int = 0) -> Answer:
         """Return the reply, stored or new, or the failure in its place; equal requests share one call.
 
-        Raises ReplyMissingError or CredentialError where the store has no reply and the API may not or
-        cannot be asked.
+        Raises a JudgeError where the store has no reply and the API may not, cannot or should no longer be
+        asked.
         """
         key = store_key(request, sample)
         flight = self._flights.get(key)
         if flight is None:
             stored = self._store.get(key)
+            if self._watch is not None:
+                self._watch(key, request, sample, stored)
             if stored is not None:
                 return stored
             flight = self._flights[key] = asyncio.create_task(self._fetch(key, request, sample))
@@ -58,15 +79,15 @@ class Client:
     def each(self, items: Iterable[T], work: Callable[[T, Ask], Coroutine[Any, Any, R]]) -> Iterator[R]:
         """Yield `work(item, ask)` in the order of the items, a bounded number of them begun at a time.
 
-        An item for which a reply is missing yields nothing; after all others one ReplyMissingError or
-        CredentialError says how many requests that leaves.
+        An item for which a reply is missing yields nothing; after all others one JudgeError says why and
+        how many requests that leaves: ReplyMissingError, CredentialError, ServiceError or BudgetError.
         """
         with asyncio.Runner() as runner:
             try:
                 for task in self._begun(runner, items, work):
                     try:
                         result = runner.run(_result(task))
-                    except (ReplyMissingError, CredentialError):
+                    except STOPS:
                         continue
                     yield result
             finally:
@@ -86,57 +107,93 @@ class Client:
             yield tasks.popleft()
 
     async def _fetch(self, key: str, request: Request, sample: int) -> Answer:
-        sdk = None if self._connection.offline or self._missing else self._connected()
-        if sdk is None:
-            self._missing[key] = request.model
-            raise self._refusal()
-        from anthropic import AnthropicError  # noqa: PLC0415 - takes 2 s, and a replay needs none of it
-
         try:
-            async with self._places:
-                data, request_id = await _sent(sdk, request)
-        except AnthropicError as error:
-            return self._store.put_failure(_failure(key, request, sample, error))
-        return self._kept(key, request, sample, data, request_id)
+            return await self._answered(self._connected(), key, request, sample)
+        except JudgeError as error:
+            self._stopped = self._stopped or error
+            self._stop.set()
+            self._missing[key] = request.model
+            raise
 
-    def _kept(self, key: str, request: Request, sample: int, data: bytes, request_id: str | None) -> Answer:
-        message = _message(data)
-        if message is None:
-            detail = _clipped(f"HTTP 200 without a message: {data.decode('utf-8', 'replace')}")
-            return self._store.put_failure(
-                Failure(key, sample, request.model, detail, _now(), status=200, request_id=request_id)
-            )
-        model, stop_reason, usage = (message.get(name) for name in ("model", "stop_reason", "usage"))
-        return self._store.put(
-            Reply(
-                key=key,
-                sample=sample,
-                request=request,
-                message=message,
-                model=model if isinstance(model, str) else request.model,
-                stop_reason=stop_reason if isinstance(stop_reason, str) else None,
-                usage=usage if isinstance(usage, dict) else {},
-                request_id=request_id,
-                time=_now(),
-            )
-        )
+    async def _answered(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Answer:
+        cached = self._connection.cache != "none"
+        prefix = shared_prefix(request) if cached else None
+        async with self._warming.first(prefix):
+            outcome = await self._tried(sdk, key, request, sample)
+            if isinstance(outcome, Sent):
+                self._warming.warmed(prefix)
+                return self._store.put(_reply(key, sample, request, outcome))
+        failure = self._store.put_failure(_failure(key, sample, request, outcome))
+        self._breaker.given_up(outcome)
+        if self._breaker.error is not None:
+            raise self._breaker.error
+        return failure
 
-    def _connected(self) -> "AsyncAnthropic | None":
-        """Return the SDK's client, or None where no key can be found."""
+    async def _tried(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Sent | Fault:
+        """Return the message, or the fault that no further try is made after."""
+        for attempt in count():
+            async with self._pace.place() as begun:
+                self._go_on()
+                outcome = await self._called(sdk, key, request, sample)
+                if isinstance(outcome, Sent):
+                    self._pace.succeeded()
+                    self._breaker.answered()
+                    return outcome
+                if outcome.overload:
+                    self._pace.overloaded(begun, outcome.retry_after)
+            if not outcome.passing or attempt >= self._connection.max_retries:
+                return outcome
+            with suppress(TimeoutError):  # the end of the wait; a stop ends it sooner
+                await asyncio.wait_for(self._stop.wait(), wait_before(attempt, outcome.retry_after))
+        raise AssertionError  # `count` does not end
+
+    async def _called(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Sent | Fault:
+        """Make one call and enter it in the ledger, however it ends."""
+        if self._account is None:
+            return await sending.send(sdk, request, self._connection.cache)
+        call = await self._account.begin(request, sample, key, self._connection.cache)
+        if self._stopped is not None:  # meanwhile: waiting for the budget takes as long as a call
+            await self._account.end(call, NOT_SENT)
+        self._go_on()
+        try:
+            outcome = await sending.send(sdk, request, self._connection.cache)
+        except BaseException:
+            self._account.write(call, ABANDONED)
+            raise
+        if isinstance(outcome, Sent):
+            await self._account.end(call, OK, _usage(outcome.message))
+        else:
+            await self._account.end(call, outcome.detail, outcome.usage)
+        return outcome
+
+    def _go_on(self) -> None:
+        """Raise what another request has found to stop the run."""
+        if self._stopped is not None:
+            raise type(self._stopped)(str(self._stopped))
+
+    def _connected(self) -> "AsyncAnthropic":
+        """Return the SDK's client; raise the JudgeError that says why none is to be used."""
+        self._go_on()
+        if self._connection.offline:
+            raise ReplyMissingError
+        self._sdk = self._sdk or sending.connect(self._connection)
         if self._sdk is None:
-            self._sdk = _sdk(self._connection)
+            raise CredentialError
         return self._sdk
 
     def _refusal(self) -> JudgeError:
-        count, models = len(self._missing), ", ".join(sorted(set(self._missing.values())))
-        what = f"{count} request{'s' * (count != 1)} to {models} without a reply in {self._store.root}"
+        n, models = len(self._missing), ", ".join(sorted(set(self._missing.values())))
+        what = f"{n} request{'s' * (n != 1)} to {models} without a reply in {self._store.root}"
         kept = "Every reply stored there is kept and is not paid for again."
-        if self._connection.offline:
+        if isinstance(self._stopped, ReplyMissingError):
             return ReplyMissingError(f"{what}, and the run is offline. {kept} Set `offline: false` to ask.")
-        return CredentialError(
-            f"{what}, and there is no API key. {kept} Set the environment variable ANTHROPIC_API_KEY, or "
-            "`base_url` for a server of your own, and run again."
-        )
+        if isinstance(self._stopped, CredentialError):
+            return CredentialError(
+                f"{what}, and there is no API key. {kept} Set the environment variable ANTHROPIC_API_KEY, or "
+                "`base_url` for a server of your own, and run again."
+            )
+        stopped = self._stopped or JudgeError("no reply")
+        return type(stopped)(f"{stopped} Stopped: {what}. {kept} Run again to ask for the rest.")
 
     async def _close(self) -> None:
         unfinished = asyncio.all_tasks() - {asyncio.current_task()}
@@ -151,65 +208,34 @@ async def _result(task: asyncio.Task[R]) -> R:
     return await task
 
 
-async def _sent(sdk: "AsyncAnthropic", request: Request) -> tuple[bytes, str | None]:
-    sent = body(request)
-    response = await sdk.messages.with_raw_response.create(
-        **{name: value for name, value in sent.items() if name in SDK_FIELDS},
-        extra_body={name: value for name, value in sent.items() if name not in SDK_FIELDS},
-        extra_headers=headers(request),
+def _usage(message: dict[str, Any]) -> dict[str, Any]:
+    usage = message.get("usage")
+    return usage if isinstance(usage, dict) else {}
+
+
+def _reply(key: str, sample: int, request: Request, sent: Sent) -> Reply:
+    model, stop_reason = (sent.message.get(name) for name in ("model", "stop_reason"))
+    return Reply(
+        key=key,
+        sample=sample,
+        request=request,
+        message=sent.message,
+        model=model if isinstance(model, str) else request.model,
+        stop_reason=stop_reason if isinstance(stop_reason, str) else None,
+        usage=_usage(sent.message),
+        request_id=sent.request_id,
+        time=now(),
     )
-    return await response.read(), response.request_id
 
 
-def _sdk(connection: Connection) -> "AsyncAnthropic | None":
-    """Return the SDK's client, or None where the SDK finds nothing to authenticate with."""
-    from anthropic import AsyncAnthropic, CredentialsError  # noqa: PLC0415 - as above
-
-    own_server = connection.base_url or os.environ.get("ANTHROPIC_BASE_URL")
-    named = any(os.environ.get(name) for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"))
-    try:
-        sdk = AsyncAnthropic(
-            api_key="none" if own_server and not named else None,
-            base_url=connection.base_url,
-            max_retries=connection.max_retries,
-            timeout=connection.timeout_seconds,
-        )
-    except CredentialsError:
-        return None
-    return sdk if sdk.api_key or sdk.auth_token or sdk.credentials else None
-
-
-def _message(data: bytes) -> dict[str, Any] | None:
-    """Return the message in a response's body, fit to be stored, or None where there is none."""
-    try:
-        text = json.dumps(json.loads(data), ensure_ascii=False)
-        message = msgspec.json.decode(without_surrogates(text), type=dict[str, Any])
-        encode(message)
-    except (ValueError, OverflowError, RecursionError, msgspec.MsgspecError):
-        return None
-    return message if isinstance(message.get("content"), list) else None
-
-
-def _failure(key: str, request: Request, sample: int, error: "AnthropicError") -> Failure:
-    status = getattr(error, "status_code", None)
-    said = getattr(error, "api_message", None) or str(error) or type(error).__name__
-    kind = getattr(error, "type", None) or type(error).__name__
-    prefix = f"HTTP {status} {kind}" if status else kind
+def _failure(key: str, sample: int, request: Request, fault: Fault) -> Failure:
     return Failure(
         key=key,
         sample=sample,
         model=request.model,
-        detail=_clipped(f"{prefix}: {said}"),
-        time=_now(),
-        status=status,
-        request_id=getattr(error, "request_id", None),
+        detail=fault.detail,
+        time=now(),
+        status=fault.status,
+        request_id=fault.request_id,
+        usage=fault.usage,
     )
-
-
-def _clipped(text: str) -> str:
-    one_line = " ".join(without_surrogates(text).split())
-    return one_line if len(one_line) <= LONGEST_DETAIL else f"{one_line[: LONGEST_DETAIL - 1]}…"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

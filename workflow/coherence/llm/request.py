@@ -1,13 +1,16 @@
 """A request to the Messages API and the key its reply is stored under."""
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from coherence.files import digest, encode
 from coherence.records import Record
 
 SAMPLING_API_VERSION: Final = "2023-06-01"  # the last version of the API that takes a temperature
 DEFAULT_MAX_TOKENS: Final = 16_000
-MOST_TOKENS: Final = 21_333  # the SDK wants longer replies streamed
+STREAMED_ABOVE: Final = 21_333  # tokens: the SDK wants longer replies streamed
+MOST_TOKENS: Final = 128_000  # the longest reply of any listed model
+
+Cache = Literal["none", "5m", "1h"]
 
 
 class Request(Record, frozen=True):
@@ -37,6 +40,7 @@ class Connection(Record, frozen=True):
     max_retries: int = 8
     timeout_seconds: float = 600.0
     offline: bool = False
+    cache: Cache = "none"
 
 
 def body(request: Request) -> dict[str, Any]:
@@ -56,6 +60,30 @@ def body(request: Request) -> dict[str, Any]:
         "max_tokens": request.max_tokens,
         "messages": list(request.messages),
     }
+
+
+def wire(request: Request, cache: Cache) -> dict[str, Any]:
+    """Return the body with a cache breakpoint after the first block of the first message.
+
+    It is no part of the key: it changes what a request costs, never what is answered.
+    """
+    sent = body(request)
+    prefix = shared_prefix(request)
+    if cache == "none" or prefix is None:
+        return sent
+    first, *later = sent["messages"]
+    block, *blocks = first["content"]
+    marked = {**block, "cache_control": {"type": "ephemeral", "ttl": cache}}
+    return {**sent, "messages": [{**first, "content": [marked, *blocks]}, *later]}
+
+
+def shared_prefix(request: Request) -> str | None:
+    """Return the digest of what comes up to the end of the first block, None where there is but one block."""
+    content = request.messages[0]["content"]
+    if not isinstance(content, list | tuple) or len(content) < 2:
+        return None
+    before = {name: value for name, value in body(request).items() if name not in {"messages", "max_tokens"}}
+    return digest(encode({"before": before, "block": content[0]}))
 
 
 def headers(request: Request) -> dict[str, str]:

@@ -9,6 +9,7 @@ Whether a good reply holds a usable answer is judged by whoever reads it, each t
 import logging
 import os
 import secrets
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,7 @@ from coherence.llm.request import Request
 from coherence.records import Record
 
 REPLY_SCHEMA: Final = "coherence/reply/1"
+_FAILED: Final = ".failed-"
 log = logging.getLogger(__name__)
 
 
@@ -38,7 +40,10 @@ class Reply(Record, frozen=True):
 
 
 class Failure(Record, frozen=True):
-    """A request that got no reply; `status` is the HTTP status where there was one, `time` is UTC."""
+    """A request that got no reply; `status` is the HTTP status where there was one, `time` is UTC.
+
+    `usage` is what the API says it billed nevertheless.
+    """
 
     key: str
     sample: int
@@ -47,6 +52,7 @@ class Failure(Record, frozen=True):
     time: str
     status: int | None = None
     request_id: str | None = None
+    usage: dict[str, Any] = {}
     schema: str = REPLY_SCHEMA
 
 
@@ -89,13 +95,29 @@ class ReplyStore:
     def put_failure(self, failure: Failure) -> Failure:
         """Keep a failed attempt beside the place of its reply, under the next free number."""
         path = self.path(failure.key)
-        next(n for n in count(1) if _create(path.with_name(f"{failure.key}.failed-{n}.json"), failure))
+        next(n for n in count(1) if _create(path.with_name(f"{failure.key}{_FAILED}{n}.json"), failure))
         return failure
+
+    def replies(self) -> Iterator[Path]:
+        """Yield the files of good replies, in the order of their keys."""
+        return (path for path in self._files() if _FAILED not in path.name)
+
+    def failures(self) -> Iterator[Path]:
+        """Yield the files of failed attempts, in the order of their keys."""
+        return (path for path in self._files() if _FAILED in path.name)
+
+    def _files(self) -> Iterator[Path]:
+        return (path for path in sorted(self.root.glob("??/*.json")) if not path.name.startswith("."))
 
     def _report(self, path: Path, reason: str) -> None:
         if path not in self.corrupt:
             self.corrupt.append(path)
             log.warning("%s; the request counts as not yet answered", reason)
+
+
+def key_of(path: Path) -> str:
+    """Return the key in the name of a reply's or a failure's file."""
+    return path.name.removesuffix(".json").split(_FAILED)[0]
 
 
 def _create(path: Path, record: Record) -> bool:
