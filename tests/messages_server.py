@@ -9,7 +9,7 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,6 +39,7 @@ class Received:
     path: str
     headers: dict[str, str]
     data: bytes
+    method: str = "POST"
 
     @property
     def body(self) -> dict[str, Any]:
@@ -116,6 +117,7 @@ class MessagesServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.script: deque[Response] = deque()
         self.received: list[Received] = []
+        self.routes: dict[str, Callable[[MessagesServer, Received], Response]] = {}
         self.delay = 0.0
         self.busy = 0
         self.busiest = 0
@@ -126,6 +128,10 @@ class MessagesServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def respond(self, received: Received) -> Response:
+        asked = f"{received.method} {received.path.split('?')[0]}"
+        for pattern, route in self.routes.items():
+            if re.fullmatch(pattern, asked):
+                return route(self, received)
         with self.lock:
             self.received.append(received)
             self.busy += 1
@@ -141,10 +147,15 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: MessagesServer
 
+    def do_GET(self) -> None:
+        self._serve(b"")
+
     def do_POST(self) -> None:
-        data = self.rfile.read(int(self.headers["content-length"]))
+        self._serve(self.rfile.read(int(self.headers.get("content-length", 0))))
+
+    def _serve(self, data: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        response = self.server.respond(Received(self.path, headers, data))
+        response = self.server.respond(Received(self.path, headers, data, self.command))
         body = response.body if isinstance(response.body, bytes) else json.dumps(response.body).encode()
         self.send_response(response.status)
         number = len(self.server.received)

@@ -346,6 +346,8 @@ OTHER: dict[str, Any] = {
     "max_retries": 0,
     "timeout_seconds": 1.0,
     "offline": True,
+    "mode": "batch",
+    "poll_seconds": 1.0,
     "samples": 5,
     "rating_at_most": 1,
 }

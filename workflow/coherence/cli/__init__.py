@@ -15,6 +15,7 @@ COMMANDS: Final[dict[str, str]] = {
     "preprocess": "turn trajectories into what a judge reads",
     "features": "measure the cheap baselines of each trajectory",
     "judge": "judge each transcript",
+    "batches": "list the batches under way, or cancel one",
     "gather": "join the shards of a stage into one file a dataset",
     "table": "join outcomes, features and judgements: one row a trajectory",
     "evaluate": "failure rates, selectivity, lead time",

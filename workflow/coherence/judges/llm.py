@@ -12,6 +12,7 @@ from coherence.judges import quotes
 from coherence.judges.frame import FRAME_NOTE, framed
 from coherence.judges.prompts import read_prompt
 from coherence.judges.schema import Answer, output_schema, read_answer
+from coherence.llm.batches import BatchClient
 from coherence.llm.client import Ask, Client
 from coherence.llm.request import (
     DEFAULT_MAX_TOKENS,
@@ -53,6 +54,8 @@ NEUTRAL: Final = frozenset(
         "max_retries",
         "timeout_seconds",
         "offline",
+        "mode",  # a batch carries the same request: replies serve both modes
+        "poll_seconds",
         "samples",  # each sample's index is in its key, so that more samples keep the first ones
         "rating_at_most",  # applied to the reply, so that another threshold costs nothing
     }
@@ -79,6 +82,8 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     max_retries: Annotated[int, Meta(ge=0)] = 8
     timeout_seconds: Annotated[float, Meta(gt=0)] = 600.0
     offline: bool = False
+    mode: Literal["direct", "batch"] = "direct"
+    poll_seconds: Annotated[float, Meta(gt=0)] = 60.0
     samples: Annotated[int, Meta(ge=1)] = 1
     rating_at_most: Annotated[int, Meta(ge=MIN_CONFIDENCE, le=MAX_CONFIDENCE)] | None = None
 
@@ -100,7 +105,9 @@ class LlmJudge:
         connection = msgspec.convert(self._settings, Connection, from_attributes=True)
         samples = range(self._settings.samples)
         pairs = (pair for transcript in transcripts for pair in product((transcript,), samples))
-        return Client(self._store, connection).each(pairs, self._judged)
+        batch = self._settings.mode == "batch"
+        client = BatchClient(self._store, connection, self.name) if batch else Client(self._store, connection)
+        return client.each(pairs, self._judged)
 
     def request(self, transcript: Transcript) -> Request:
         """Return what is sent for a transcript."""

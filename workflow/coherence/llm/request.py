@@ -37,6 +37,7 @@ class Connection(Record, frozen=True):
     max_retries: int = 8
     timeout_seconds: float = 600.0
     offline: bool = False
+    poll_seconds: float = 60.0  # longest pause between two looks at a batch
 
 
 def body(request: Request) -> dict[str, Any]:

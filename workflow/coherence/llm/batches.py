@@ -1,0 +1,175 @@
+"""Asking at half price: the client that sends its requests in batches and waits for them.
+
+The work on an item runs until it needs a reply that is not stored, is given up there, and runs again from the
+start once the reply is there. Meanwhile only keys are held: memory does not limit how many batches are under
+way. `batch_folder` says what is on disk and when.
+
+Nothing is paid for twice, with one exception. A batch whose creation was cut off (kill -9, a lost answer) is
+looked for in the API's list by its time and size and known by the custom_ids in its results; only where the
+API lists it later than that is it paid for again.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+from coherence.errors import CredentialError, JudgeError, ReplyMissingError
+from coherence.llm.batch_api import BatchApi
+from coherence.llm.batch_desk import FIRST_PAUSE, BatchDesk
+from coherence.llm.batch_folder import Asked, BatchFolder
+from coherence.llm.batch_queue import Limits, Spool
+from coherence.llm.client import Answer, Ask, Client
+from coherence.llm.interrupts import terminated_as_interrupted
+from coherence.llm.request import Connection, Request, store_key
+from coherence.llm.store import ReplyStore
+
+T = TypeVar("T")
+R = TypeVar("R")
+Work = Callable[[T, Ask], Coroutine[Any, Any, R]]
+
+
+class _Parked(BaseException):
+    """The work on an item cannot go on without a reply; no `except Exception` in the work stops it."""
+
+
+class _StuckError(JudgeError):
+    """A batch holds the reply and does not give it."""
+
+
+class BatchClient(Client):
+    """Answers the requests of one `each` by batches; `label` names the judge in what is kept of them."""
+
+    def __init__(
+        self, store: ReplyStore, connection: Connection, label: str = "", limits: Limits | None = None
+    ) -> None:
+        super().__init__(store, connection)
+        self._folder = BatchFolder(store.root / "batches")
+        self._desk = BatchDesk(store, self._folder, connection, self._keep, limits or Limits())
+        self._desk.label = label
+        self._parked: list[str] = []
+
+    async def ask(self, request: Request, sample: int = 0) -> Answer:
+        """Return the stored reply or the failure in its place; else the work is given up for now."""
+        key = store_key(request, sample)
+        answer = self._desk.failure(key) or self._store.get(key)
+        if answer is not None:
+            return answer
+        if key in self._desk.stuck:
+            raise _StuckError(self._desk.stuck[key])
+        if self._connection.offline or self._missing or not self._is_connected():
+            self._missing[key] = request.model
+            raise self._refusal()
+        self._desk.park(Asked(key, sample, request))
+        self._parked.append(key)
+        raise _Parked
+
+    def each(self, items: Iterable[T], work: Work[T, R]) -> Iterator[R]:
+        """Yield `work(item, ask)` in the order of the items; `work` may run several times for one of them.
+
+        An item for which a reply is missing yields nothing; after all others one JudgeError says why.
+        """
+        spool = Spool(self._folder.root)
+        with asyncio.Runner() as runner, terminated_as_interrupted():
+            try:
+                working = _Working(work, self.ask, self._parked, self._desk, spool)
+                yield from working.results(runner, items)
+            finally:
+                spool.close()
+                self._desk.leave()
+                runner.run(self._close())
+        if self._desk.stuck:
+            raise JudgeError("; ".join(sorted(set(self._desk.stuck.values()))))
+        if self._missing:
+            raise self._refusal()
+
+    def cancel(self, batch_id: str) -> str:
+        """Cancel a batch and return how far it is; raises JudgeError."""
+
+        async def canceled() -> str:
+            if not self._is_connected() or self._desk.api is None:
+                raise CredentialError("there is no API key: set the environment variable ANTHROPIC_API_KEY")
+            from anthropic import AnthropicError  # noqa: PLC0415 - takes 2 s, and only a call needs it
+
+            try:
+                return (await self._desk.api.cancel(batch_id)).processing_status
+            except AnthropicError as error:
+                raise JudgeError(f"batch {batch_id}: cannot be canceled: {error}") from error
+            finally:
+                await self._close()
+
+        return asyncio.run(canceled())
+
+    def _is_connected(self) -> bool:
+        """Return whether there is a key, or a server that needs none."""
+        sdk = self._connected()
+        if sdk is not None and self._desk.api is None:
+            pause = self._connection.poll_seconds * FIRST_PAUSE
+            self._desk.api = BatchApi(sdk, self._connection.max_retries, pause)
+        return sdk is not None
+
+    def _keep(self, asked: Asked, message: bytes, batch_id: str) -> Answer:
+        # A result has no request id; the batch's id says where the reply came from.
+        return self._kept(asked.key, asked.request, asked.sample, message, batch_id)
+
+
+class _Working(Generic[T, R]):
+    """The work on the items of one `each`, given up and taken up again as replies come."""
+
+    def __init__(self, work: Work[T, R], ask: Ask, parked: list[str], desk: BatchDesk, spool: Spool) -> None:
+        self._work = work
+        self._ask = ask
+        self._parked = parked
+        self._desk = desk
+        self._spool = spool
+        self._waiting: dict[int, tuple[str, ...]] = {}
+
+    def results(self, runner: asyncio.Runner, items: Iterable[T]) -> Iterator[R]:
+        """Yield the results in the order of the items."""
+        for item in items:
+            done = self._tried(runner, item)
+            if done is not None and not len(self._spool):
+                yield from done
+            else:
+                self._waiting[len(self._spool)] = tuple(self._parked)
+                self._spool.add(item)
+                self._submit_if_full(runner)
+        for index in range(len(self._spool)):
+            while (done := self._again(runner, index)) is None:
+                self._progress(runner, index)
+            yield from done
+            del self._waiting[index]
+
+    def _progress(self, runner: asyncio.Runner, index: int) -> None:
+        runner.run(self._desk.submit())
+        if self._waits(index):
+            runner.run(self._desk.progress())
+        for later in [later for later, keys in self._waiting.items() if keys and not self._waits(later)]:
+            self._again(runner, later)
+            self._submit_if_full(runner)
+
+    def _submit_if_full(self, runner: asyncio.Runner) -> None:
+        if self._desk.is_full:
+            runner.run(self._desk.submit(only_full=True))
+
+    def _waits(self, index: int) -> bool:
+        return not self._desk.outstanding.isdisjoint(self._waiting[index])
+
+    def _again(self, runner: asyncio.Runner, index: int) -> list[R] | None:
+        if self._waits(index):
+            return None
+        done = self._tried(runner, self._spool[index])
+        self._waiting[index] = tuple(self._parked)
+        return done
+
+    def _tried(self, runner: asyncio.Runner, item: T) -> list[R] | None:
+        """Return the result, none where no reply will come, or None where replies are to be waited for."""
+        self._parked.clear()
+        try:
+            return [runner.run(self._work(item, self._ask))]
+        except (_Parked, BaseExceptionGroup):
+            if not self._parked:
+                raise
+            return None
+        except (ReplyMissingError, CredentialError, _StuckError):
+            self._parked.clear()
+            return []
