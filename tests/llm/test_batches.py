@@ -469,8 +469,9 @@ def test_two_processes_share_the_batches_of_equal_requests(
 
     batches.created.append(end_the_first)
     got = answers(store, server, *"abcd")
-    output, _ = process.communicate()
+    output, told = process.communicate()
 
+    assert process.returncode == 0, told
     assert output.split("\n")[:3] == [said(answer) for answer in got[:3]]
     assert [set(batch.requests) for batch in batches.batches.values()] == [set(map(key, "abc")), {key("d")}]
 

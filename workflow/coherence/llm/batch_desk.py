@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Collection
+from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -166,7 +167,9 @@ class BatchDesk:
             self._watched[batch.name] = current
             return await (self._resolved(current) if current.id is None else self._collected(current))
         except (AnthropicError, HTTPError, InputError) as error:
-            self._stick(self._watched[batch.name], error)
+            if batch.name in self._folder.open():
+                self._stick(self._watched[batch.name], error)
+            self._released(batch.keys)
             return True
 
     async def _resolved(self, intent: Batch) -> bool:
@@ -191,9 +194,14 @@ class BatchDesk:
         self._processing[batch.name] = state.request_counts.processing
         if state.processing_status != "ended":
             return False
-        results = Results(batch, self._folder.requests(batch), self._keep)
-        await self._read(batch, results)
-        results.missing()
+        with closing(self._folder.requests(batch)) as requests:
+            results = Results(batch, requests, self._keep)
+            await self._read(batch, results)
+            results.missing()
+        self._finish(batch, results)
+        return True
+
+    def _finish(self, batch: Batch, results: Results) -> None:
         for key, failure in results.failures.items():
             self._failures[key] = failure if key in results.kept else self._store.put_failure(failure)
             self._rounds[key] = ROUNDS if key in results.permanent else self._rounds[key] + 1
@@ -201,7 +209,6 @@ class BatchDesk:
         self._folder.finish(batch, counts)
         self._released(batch.keys)
         tell(f"batch {batch.id}: {counts['succeeded']} replies stored, {counts['failed']} requests failed")
-        return True
 
     async def _read(self, batch: Batch, results: Results) -> None:
         """Read the results, again while some are missing: a second reading is free, a second batch is not."""
@@ -226,7 +233,6 @@ class BatchDesk:
             f"again; if the API no longer has it, delete {path} and its requests are submitted anew"
         )
         self.stuck |= dict.fromkeys(batch.keys, reason)
-        self._released(batch.keys)
 
     def _released(self, keys: Collection[str]) -> None:
         self.outstanding.difference_update(keys)

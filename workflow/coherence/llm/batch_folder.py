@@ -170,17 +170,19 @@ class BatchFolder:
 
 
 class Requests:
-    """The requests of one batch, each read from the file when it is asked for."""
+    """The requests of one batch, each read from the file when it is asked for.
+
+    The file stays open: another process that has stored the same results may delete it meanwhile.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._places: dict[str, int] = {}
         place = 0
         try:
-            with path.open("rb") as lines:
-                for line in lines:
-                    self._places[msgspec.json.decode(line, type=Asked).key] = place
-                    place += len(line)
+            self._file = path.open("rb")
+            for line in self._file:
+                self._places[msgspec.json.decode(line, type=Asked).key] = place
+                place += len(line)
         except (OSError, msgspec.MsgspecError) as error:
             raise InputError(f"{path}: cannot be read: {error}") from error
 
@@ -188,9 +190,12 @@ class Requests:
         return key in self._places
 
     def __getitem__(self, key: str) -> Asked:
-        with self._path.open("rb") as lines:
-            lines.seek(self._places[key])
-            return msgspec.json.decode(lines.readline(), type=Asked)
+        self._file.seek(self._places[key])
+        return msgspec.json.decode(self._file.readline(), type=Asked)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
 
 def line_of(asked: Asked) -> bytes:
