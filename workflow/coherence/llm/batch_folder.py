@@ -176,15 +176,21 @@ class Requests:
     """
 
     def __init__(self, path: Path) -> None:
-        self._places: dict[str, int] = {}
-        place = 0
         try:
             self._file = path.open("rb")
-            for line in self._file:
-                self._places[msgspec.json.decode(line, type=Asked).key] = place
-                place += len(line)
-        except (OSError, msgspec.MsgspecError) as error:
+        except OSError as error:
             raise InputError(f"{path}: cannot be read: {error}") from error
+        try:
+            self._places = dict(self._keys())
+        except msgspec.MsgspecError as error:
+            self.close()
+            raise InputError(f"{path}: cannot be read: {error}") from error
+
+    def _keys(self) -> Iterator[tuple[str, int]]:
+        place = 0
+        for line in self._file:
+            yield msgspec.json.decode(line, type=Asked).key, place
+            place += len(line)
 
     def __contains__(self, key: str) -> bool:
         return key in self._places

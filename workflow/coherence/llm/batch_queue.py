@@ -13,7 +13,9 @@ from coherence.llm.batch_folder import Asked, line_of
 from coherence.llm.request import headers
 
 MOST_REQUESTS: Final = 10_000  # in a batch; the API takes 100,000
-MOST_BYTES: Final = 64_000_000  # in a batch, as UTF-8; the API takes 256 MB, and JSON escapes may double it
+MOST_BYTES: Final = (
+    64_000_000  # in a batch, as UTF-8; the API takes 256 MB, and escapes in JSON may triple it
+)
 
 
 class Limits(msgspec.Struct, frozen=True):
