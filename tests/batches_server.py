@@ -56,6 +56,7 @@ class Batches:
         self.outcomes: dict[str, deque[Result | None]] = {}
         self.created: deque[Callable[[Batch], Response | None]] = deque()
         self.refusals: deque[Response] = deque()
+        self.looks_script: deque[Response] = deque()
         self.results_script: deque[Response] = deque()
         self.extra_lines: deque[bytes] = deque()
         self.reply: Callable[[dict[str, Any]], Response] = echo
@@ -104,6 +105,8 @@ class Batches:
         return Response({"data": page, "has_more": len(rest) > limit, **ids})
 
     def _retrieve(self, _: MessagesServer, received: Received) -> Response:
+        if self.looks_script:
+            return self.looks_script.popleft()
         batch = self._named(received)
         if batch is None:
             return _unknown(received)

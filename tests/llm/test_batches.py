@@ -252,6 +252,28 @@ def test_results_that_are_not_found_now_and_then_are_asked_for_again(
     assert len(batches.carried) == 1
 
 
+def test_a_server_that_is_away_for_a_while_is_waited_for(
+    server: MessagesServer, batches: Batches, store: ReplyStore
+) -> None:
+    batches.looks_script.extend(failure(500, "api_error", "away", retry_after_ms="1") for _ in range(6))
+
+    assert said(answers(store, server, "a")[0]) == "re: a\u2028."
+    assert len(batches.carried) == 1
+
+
+def test_a_server_that_stays_away_is_named_and_the_batch_is_kept(
+    server: MessagesServer, batches: Batches, store: ReplyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coherence.llm.batch_desk.PATIENCE", 2)
+    away = [failure(500, "api_error", "away", retry_after_ms="1") for _ in range(4)]
+    batches.looks_script.extend(away)
+
+    with pytest.raises(JudgeError, match=r"batch msgbatch_0001: 1 requests.*away.*Run again"):
+        answers(store, server, "a")
+    assert open_ids(store) == ["msgbatch_0001"]
+    assert len(answers(store, server, "a")) == len(batches.carried) == 1
+
+
 def test_a_batch_the_api_does_not_know_is_an_error_that_costs_no_other_reply(
     server: MessagesServer, batches: Batches, store: ReplyStore
 ) -> None:

@@ -153,5 +153,15 @@ def _size(batch: "MessageBatch") -> int:
     return counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
 
 
+def passing(error: Exception) -> bool:
+    """Return whether the same call may succeed later."""
+    from anthropic import APIConnectionError, APIStatusError  # noqa: PLC0415 - there by now
+    from httpx2 import HTTPError  # noqa: PLC0415 - as above
+
+    if isinstance(error, APIStatusError):
+        return error.status_code in NOT_DONE or _unsure(error.status_code)
+    return isinstance(error, APIConnectionError | HTTPError)
+
+
 def _unsure(status: int) -> bool:
     return status >= 500 or status in UNSURE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from coherence.errors import InputError
-from coherence.llm.batch_api import BatchApi
+from coherence.llm.batch_api import BatchApi, passing
 from coherence.llm.batch_folder import Asked, Batch, BatchFolder
 from coherence.llm.batch_queue import Limits, Pending
 from coherence.llm.batch_results import Keep, Results, failure_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ROUNDS: Final = 3  # batches that may carry one request before it counts as failed
 READINGS: Final = 5  # of results that are not found, break off or lack some
 LOOKS: Final = 2  # at the API's list before a batch is taken not to have been created
+PATIENCE: Final = 30  # looks in a row that may fail, each tried again by the SDK: networks come back
 GROWTH: Final = 1.5  # of the pause between two looks
 FIRST_PAUSE: Final = 1 / 12  # as a part of the longest
 
@@ -46,6 +47,7 @@ class BatchDesk:
         self._watched: dict[str, Batch] = {}
         self._processing: dict[str, int] = {}
         self._blank: Counter[str] = Counter()
+        self._troubles: Counter[str] = Counter()
         self._rounds: Counter[str] = Counter()
         self._failures: dict[str, Failure] = {}
         self._pause = connection.poll_seconds * FIRST_PAUSE
@@ -160,17 +162,25 @@ class BatchDesk:
         from httpx2 import HTTPError  # noqa: PLC0415 - as above
 
         try:
-            current = self._folder.open().get(batch.name)
-            if current is None:  # another process has seen to it
-                self._released(batch.keys)
-                return True
-            self._watched[batch.name] = current
-            return await (self._resolved(current) if current.id is None else self._collected(current))
+            settled = await self._looked_at(batch)
         except (AnthropicError, HTTPError, InputError) as error:
+            self._troubles[batch.name] += 1
+            if passing(error) and self._troubles[batch.name] < PATIENCE:
+                return False
             if batch.name in self._folder.open():
                 self._stick(self._watched[batch.name], error)
             self._released(batch.keys)
             return True
+        self._troubles[batch.name] = 0
+        return settled
+
+    async def _looked_at(self, batch: Batch) -> bool:
+        current = self._folder.open().get(batch.name)
+        if current is None:  # another process has seen to it
+            self._released(batch.keys)
+            return True
+        self._watched[batch.name] = current
+        return await (self._resolved(current) if current.id is None else self._collected(current))
 
     async def _resolved(self, intent: Batch) -> bool:
         with self._folder.locked():
