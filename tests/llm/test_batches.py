@@ -17,9 +17,9 @@ import pytest
 
 from batches_server import Batches, errored
 from coherence.errors import CredentialError, JudgeError, ReplyMissingError
-from coherence.llm.batch_desk import ROUNDS
 from coherence.llm.batch_folder import BatchFolder
 from coherence.llm.batch_queue import Limits
+from coherence.llm.batch_standing import ROUNDS
 from coherence.llm.batches import BatchClient
 from coherence.llm.client import Answer, Ask, Client
 from coherence.llm.request import Connection, Request, store_key
@@ -264,7 +264,7 @@ def test_a_server_that_is_away_for_a_while_is_waited_for(
 def test_a_server_that_stays_away_is_named_and_the_batch_is_kept(
     server: MessagesServer, batches: Batches, store: ReplyStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coherence.llm.batch_desk.PATIENCE", 2)
+    monkeypatch.setattr("coherence.llm.batch_watch.PATIENCE", 2)
     away = [failure(500, "api_error", "away", retry_after_ms="1") for _ in range(4)]
     batches.looks_script.extend(away)
 

@@ -65,7 +65,7 @@ class BatchFolder:
         self.root.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            _wait_for_lock(handle, self.root)
             yield
         finally:
             os.close(handle)
@@ -120,7 +120,10 @@ class BatchFolder:
             os.close(handle)
             return False
         self._owned[intent.name] = handle
-        return True
+        if self._intent(intent).exists():
+            return True
+        self.release(intent)  # named or dropped by its own process in between
+        return False
 
     def name(self, intent: Batch, batch_id: str) -> Batch:
         """Write down the id the API gave to a batch."""
@@ -151,10 +154,10 @@ class BatchFolder:
         """Return the file that says that this batch is open."""
         return self._intent(batch) if batch.id is None else self.root / f"{batch.id}.json"
 
-    def release(self) -> None:
-        """Let other processes see to the intents of this one."""
-        while self._owned:
-            os.close(self._owned.popitem()[1])
+    def release(self, *intents: Batch) -> None:
+        """Let other processes see to these intents, or to all of this one."""
+        for name in [intent.name for intent in intents] or list(self._owned):
+            os.close(self._owned.pop(name))
 
     def _disown(self, intent: Batch) -> None:
         self._intent(intent).unlink(missing_ok=True)
@@ -202,6 +205,16 @@ class Requests:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _wait_for_lock(handle: int, root: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError as error:
+        raise InputError(
+            f"{root}: files cannot be locked there ({error}), which batches need; put `replies` on another "
+            "disk or set `mode: direct`"
+        ) from error
 
 
 def line_of(asked: Asked) -> bytes:

@@ -15,9 +15,11 @@ from typing import Any, Generic, TypeVar
 
 from coherence.errors import CredentialError, JudgeError, ReplyMissingError
 from coherence.llm.batch_api import BatchApi
-from coherence.llm.batch_desk import FIRST_PAUSE, BatchDesk
+from coherence.llm.batch_desk import BatchDesk
 from coherence.llm.batch_folder import Asked, BatchFolder
 from coherence.llm.batch_queue import Limits, Spool
+from coherence.llm.batch_standing import Standing
+from coherence.llm.batch_watch import FIRST_PAUSE, BatchWatch
 from coherence.llm.client import Answer, Ask, Client
 from coherence.llm.interrupts import terminated_as_interrupted
 from coherence.llm.request import Connection, Request, store_key
@@ -44,23 +46,25 @@ class BatchClient(Client):
     ) -> None:
         super().__init__(store, connection)
         self._folder = BatchFolder(store.root / "batches")
-        self._desk = BatchDesk(store, self._folder, connection, self._keep, limits or Limits())
-        self._desk.label = label
-        self._parked: list[str] = []
+        self.standing = standing = Standing()
+        self.watch = watch = BatchWatch(store, self._folder, connection, standing, self._keep)
+        self.desk = BatchDesk(store, self._folder, watch, standing, label, limits or Limits())
+        self._batch_api: BatchApi | None = None
+        self.parked: list[str] = []
 
     async def ask(self, request: Request, sample: int = 0) -> Answer:
         """Return the stored reply or the failure in its place; else the work is given up for now."""
         key = store_key(request, sample)
-        answer = self._desk.failure(key) or self._store.get(key)
+        answer = self.standing.failure(key) or self._store.get(key)
         if answer is not None:
             return answer
-        if key in self._desk.stuck:
-            raise _StuckError(self._desk.stuck[key])
+        if key in self.standing.stuck:
+            raise _StuckError(self.standing.stuck[key])
         if self._connection.offline or self._missing or not self._is_connected():
             self._missing[key] = request.model
             raise self._refusal()
-        self._desk.park(Asked(key, sample, request))
-        self._parked.append(key)
+        self.desk.park(Asked(key, sample, request))
+        self.parked.append(key)
         raise _Parked
 
     def each(self, items: Iterable[T], work: Work[T, R]) -> Iterator[R]:
@@ -71,14 +75,14 @@ class BatchClient(Client):
         spool = Spool(self._folder.root)
         with asyncio.Runner() as runner, terminated_as_interrupted():
             try:
-                working = _Working(work, self.ask, self._parked, self._desk, spool)
+                working = _Working(self, work, spool)
                 yield from working.results(runner, items)
             finally:
                 spool.close()
-                self._desk.leave()
+                self.watch.leave()
                 runner.run(self._close())
-        if self._desk.stuck:
-            raise JudgeError("; ".join(sorted(set(self._desk.stuck.values()))))
+        if self.standing.stuck:
+            raise JudgeError("; ".join(sorted(set(self.standing.stuck.values()))))
         if self._missing:
             raise self._refusal()
 
@@ -86,12 +90,12 @@ class BatchClient(Client):
         """Cancel a batch and return how far it is; raises JudgeError."""
 
         async def canceled() -> str:
-            if not self._is_connected() or self._desk.api is None:
+            if not self._is_connected():
                 raise CredentialError("there is no API key: set the environment variable ANTHROPIC_API_KEY")
             from anthropic import AnthropicError  # noqa: PLC0415 - takes 2 s, and only a call needs it
 
             try:
-                return (await self._desk.api.cancel(batch_id)).processing_status
+                return (await self.watch.api.cancel(batch_id)).processing_status
             except AnthropicError as error:
                 raise JudgeError(f"batch {batch_id}: cannot be canceled: {error}") from error
             finally:
@@ -102,9 +106,9 @@ class BatchClient(Client):
     def _is_connected(self) -> bool:
         """Return whether there is a key, or a server that needs none."""
         sdk = self._connected()
-        if sdk is not None and self._desk.api is None:
+        if sdk is not None and self._batch_api is None:
             pause = self._connection.poll_seconds * FIRST_PAUSE
-            self._desk.api = BatchApi(sdk, self._connection.max_retries, pause)
+            self._batch_api = self.watch.api = BatchApi(sdk, self._connection.max_retries, pause)
         return sdk is not None
 
     def _keep(self, asked: Asked, message: bytes, batch_id: str) -> Answer:
@@ -115,11 +119,9 @@ class BatchClient(Client):
 class _Working(Generic[T, R]):
     """The work on the items of one `each`, given up and taken up again as replies come."""
 
-    def __init__(self, work: Work[T, R], ask: Ask, parked: list[str], desk: BatchDesk, spool: Spool) -> None:
+    def __init__(self, client: BatchClient, work: Work[T, R], spool: Spool) -> None:
+        self._client = client
         self._work = work
-        self._ask = ask
-        self._parked = parked
-        self._desk = desk
         self._spool = spool
         self._waiting: dict[int, tuple[str, ...]] = {}
 
@@ -130,7 +132,7 @@ class _Working(Generic[T, R]):
             if done is not None and not len(self._spool):
                 yield from done
             else:
-                self._waiting[len(self._spool)] = tuple(self._parked)
+                self._waiting[len(self._spool)] = tuple(self._client.parked)
                 self._spool.add(item)
                 self._submit_if_full(runner)
         for index in range(len(self._spool)):
@@ -140,36 +142,36 @@ class _Working(Generic[T, R]):
             del self._waiting[index]
 
     def _progress(self, runner: asyncio.Runner, index: int) -> None:
-        runner.run(self._desk.submit())
+        runner.run(self._client.desk.submit())
         if self._waits(index):
-            runner.run(self._desk.progress())
+            runner.run(self._client.watch.progress())
         for later in [later for later, keys in self._waiting.items() if keys and not self._waits(later)]:
             self._again(runner, later)
             self._submit_if_full(runner)
 
     def _submit_if_full(self, runner: asyncio.Runner) -> None:
-        if self._desk.is_full:
-            runner.run(self._desk.submit(only_full=True))
+        if self._client.desk.is_full:
+            runner.run(self._client.desk.submit(only_full=True))
 
     def _waits(self, index: int) -> bool:
-        return not self._desk.outstanding.isdisjoint(self._waiting[index])
+        return not self._client.standing.outstanding.isdisjoint(self._waiting[index])
 
     def _again(self, runner: asyncio.Runner, index: int) -> list[R] | None:
         if self._waits(index):
             return None
         done = self._tried(runner, self._spool[index])
-        self._waiting[index] = tuple(self._parked)
+        self._waiting[index] = tuple(self._client.parked)
         return done
 
     def _tried(self, runner: asyncio.Runner, item: T) -> list[R] | None:
         """Return the result, none where no reply will come, or None where replies are to be waited for."""
-        self._parked.clear()
+        self._client.parked.clear()
         try:
-            return [runner.run(self._work(item, self._ask))]
+            return [runner.run(self._work(item, self._client.ask))]
         except (_Parked, BaseExceptionGroup):
-            if not self._parked:
+            if not self._client.parked:
                 raise
             return None
         except (ReplyMissingError, CredentialError, _StuckError):
-            self._parked.clear()
+            self._client.parked.clear()
             return []
