@@ -352,6 +352,8 @@ OTHER: dict[str, Any] = {
     "timeout_seconds": 1.0,
     "offline": True,
     "mask_secrets": False,
+    "mode": "batch",
+    "poll_seconds": 1.0,
     "samples": 5,
     "cache": "1h",
     "prices": Prices(1.0, 2.0),

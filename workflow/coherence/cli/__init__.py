@@ -18,6 +18,7 @@ COMMANDS: Final[dict[str, str]] = {
     "judge": "judge each transcript",
     "estimate": "say what the requests that are still to be sent would cost",
     "replies": "list, verify or prune the stored replies",
+    "batches": "list the batches under way, or cancel one",
     "gather": "join the shards of a stage into one file a dataset",
     "table": "join outcomes, features and judgements: one row a trajectory",
     "evaluate": "failure rates, selectivity, lead time",

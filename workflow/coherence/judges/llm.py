@@ -21,6 +21,7 @@ from coherence.judges.prompts import read_prompt
 from coherence.judges.schema import Answer, output_schema
 from coherence.judges.windows import Window, room_for_transcript, smaller_room, tokens_in, windows
 from coherence.llm.account import Account
+from coherence.llm.batches import BatchClient
 from coherence.llm.client import Ask, Client, Watch
 from coherence.llm.models import Prices
 from coherence.llm.request import (
@@ -60,6 +61,8 @@ NEUTRAL: Final = frozenset(
         "timeout_seconds",
         "offline",
         "mask_secrets",  # the masked text is in the request, so that the key changes just where a secret was
+        "mode",  # a batch carries the same request: replies serve both modes
+        "poll_seconds",
         "samples",  # each sample's index is in its key, so that more samples keep the first ones
         "cache",  # changes what the same request costs; switched on later, nothing is paid for again
         "prices",
@@ -93,6 +96,8 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     timeout_seconds: Annotated[float, Meta(gt=0)] = 600.0
     offline: bool = False
     mask_secrets: bool = True
+    mode: Literal["direct", "batch"] = "direct"
+    poll_seconds: Annotated[float, Meta(gt=0)] = 60.0
     samples: Annotated[int, Meta(ge=1)] = 1
     cache: Literal["auto", "none", "5m", "1h"] = "auto"
     prices: Prices | None = None
@@ -139,7 +144,8 @@ class LlmJudge:
         Raises CredentialError, ServiceError or BudgetError, or offline ReplyMissingError, after all that
         could be judged.
         """
-        client = Client(self._store, connection_of(self._settings), self._account)
+        kind = BatchClient if self._settings.mode == "batch" else Client
+        client = kind(self._store, connection_of(self._settings), self._account)
         return client.each(self._pairs(transcripts), self._judged_masked)
 
     def rehearse(self, transcripts: Iterable[Transcript], watch: Watch) -> None:

@@ -74,6 +74,22 @@ class Account:
         tokens = usage_of(usage) if usage else None if status in {OK, ABANDONED} else Usage()
         self.ledger.add(self._row(call, status, tokens, batch))
 
+    def reserve(self, request: Request, sample: int, key: str) -> None:
+        """Reserve what a request in a batch can cost at the most; raises BudgetError where it does not fit.
+
+        Its row is known by the request's key, so that whoever reads the result settles it.
+        """
+        if self._budget is not None:
+            prices = self.prices(request.model)
+            most = self.most(request) * (1.0 if prices is None else prices.batch)
+            call = Call(request, sample, key, _batch_attempt(key), most)
+            if not self._fits(call):
+                raise self._exceeded(call)
+
+    def settle(self, request: Request, sample: int, key: str, usage: Mapping[str, Any]) -> None:
+        """Write the row of a request that a batch has answered."""
+        self.write(Call(request, sample, key, _batch_attempt(key), None), OK, usage, batch=True)
+
     def most(self, request: Request, cache: Cache = "none") -> float:
         """Return the most a request can cost: as many tokens as its bytes can be, the longest reply."""
         prices = self.prices(request.model)
@@ -138,6 +154,10 @@ class Account:
             f"${self.ledger.spent():.4f} already, which is more than `budget_usd: {self._budget}` together. "
             "Raise `budget_usd` or lower `max_tokens`."
         )
+
+
+def _batch_attempt(key: str) -> str:
+    return f"batch-{key[:24]}"
 
 
 def now() -> str:

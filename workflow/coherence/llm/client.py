@@ -14,7 +14,7 @@ from coherence.llm.breaker import Breaker
 from coherence.llm.ledger import OK
 from coherence.llm.pacing import Pace, wait_before
 from coherence.llm.request import Connection, Request, shared_prefix, store_key
-from coherence.llm.sending import Fault, Sent
+from coherence.llm.sending import Fault, Sent, usage_in
 from coherence.llm.store import Failure, Reply, ReplyStore
 from coherence.llm.warming import Warming
 
@@ -110,10 +110,14 @@ class Client:
         try:
             return await self._answered(self._connected(), key, request, sample)
         except JudgeError as error:
-            self._stopped = self._stopped or error
-            self._stop.set()
-            self._missing[key] = request.model
+            self._give_up(error, key, request)
             raise
+
+    def _give_up(self, error: JudgeError, key: str, request: Request) -> None:
+        """Stop asking, for this reason, and note that a reply is missing."""
+        self._stopped = self._stopped or error
+        self._stop.set()
+        self._missing[key] = request.model
 
     async def _answered(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Answer:
         cached = self._connection.cache != "none"
@@ -122,8 +126,8 @@ class Client:
             outcome = await self._tried(sdk, key, request, sample)
             if isinstance(outcome, Sent):
                 self._warming.warmed(prefix)
-                return self._store.put(_reply(key, sample, request, outcome))
-        failure = self._store.put_failure(_failure(key, sample, request, outcome))
+                return self._store.put(reply_of(key, sample, request, outcome))
+        failure = self._store.put_failure(failure_of(key, sample, request, outcome))
         self._breaker.given_up(outcome)
         if self._breaker.error is not None:
             raise self._breaker.error
@@ -161,7 +165,7 @@ class Client:
             self._account.write(call, ABANDONED)
             raise
         if isinstance(outcome, Sent):
-            await self._account.end(call, OK, _usage(outcome.message))
+            await self._account.end(call, OK, usage_in(outcome.message))
         else:
             await self._account.end(call, outcome.detail, outcome.usage)
         return outcome
@@ -208,12 +212,8 @@ async def _result(task: asyncio.Task[R]) -> R:
     return await task
 
 
-def _usage(message: dict[str, Any]) -> dict[str, Any]:
-    usage = message.get("usage")
-    return usage if isinstance(usage, dict) else {}
-
-
-def _reply(key: str, sample: int, request: Request, sent: Sent) -> Reply:
+def reply_of(key: str, sample: int, request: Request, sent: Sent) -> Reply:
+    """Return what was sent as it is stored."""
     model, stop_reason = (sent.message.get(name) for name in ("model", "stop_reason"))
     return Reply(
         key=key,
@@ -222,13 +222,14 @@ def _reply(key: str, sample: int, request: Request, sent: Sent) -> Reply:
         message=sent.message,
         model=model if isinstance(model, str) else request.model,
         stop_reason=stop_reason if isinstance(stop_reason, str) else None,
-        usage=_usage(sent.message),
+        usage=usage_in(sent.message),
         request_id=sent.request_id,
         time=now(),
     )
 
 
-def _failure(key: str, sample: int, request: Request, fault: Fault) -> Failure:
+def failure_of(key: str, sample: int, request: Request, fault: Fault) -> Failure:
+    """Return a fault as it is kept beside the replies."""
     return Failure(
         key=key,
         sample=sample,

@@ -41,6 +41,7 @@ class Connection(Record, frozen=True):
     timeout_seconds: float = 600.0
     offline: bool = False
     cache: Cache = "none"
+    poll_seconds: float = 60.0  # longest pause between two looks at a batch
 
 
 def body(request: Request) -> dict[str, Any]:

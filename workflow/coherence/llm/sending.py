@@ -107,7 +107,7 @@ def read(data: bytes, request_id: str | None) -> Sent | Fault:
         overload=kind in OVERLOAD_KINDS,
         passing=kind in OVERLOAD_KINDS | PASSING_KINDS,
         request_id=request_id,
-        usage=_usage(message or {}),
+        usage=usage_in(message or {}),
     )
 
 
@@ -170,7 +170,7 @@ def _fault(error: "AnthropicError", usage: dict[str, Any]) -> Fault:
         passing=overload or server_side or isinstance(error, APIConnectionError),
         retry_after=_retry_after(getattr(getattr(error, "response", None), "headers", {})),
         request_id=getattr(error, "request_id", None),
-        usage=_usage(body if isinstance(body, dict) else {}) or usage,
+        usage=usage_in(body if isinstance(body, dict) else {}) or usage,
     )
 
 
@@ -189,7 +189,8 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _usage(body: Mapping[str, Any]) -> dict[str, Any]:
+def usage_in(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the usage a message reports, empty where it reports none."""
     usage = body.get("usage")
     return usage if isinstance(usage, dict) else {}
 

@@ -1,0 +1,32 @@
+"""Where each request of a run in batches stands: asked, failed for good, or stuck in a batch."""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Final
+
+from coherence.llm.store import Failure
+
+ROUNDS: Final = 3  # batches that may carry one request before it counts as failed
+
+
+class Standing:
+    """`outstanding` requests wait for a batch or in one; `stuck` ones are in one that gives nothing."""
+
+    def __init__(self) -> None:
+        self.outstanding: set[str] = set()
+        self.stuck: dict[str, str] = {}
+        self._rounds: Counter[str] = Counter()
+        self._failures: dict[str, Failure] = {}
+
+    def failure(self, key: str) -> Failure | None:
+        """Return the last failure of a request that is not submitted again."""
+        return self._failures.get(key) if self._rounds[key] >= ROUNDS else None
+
+    def fail(self, failure: Failure, for_good: bool) -> None:
+        """Note that a request got no reply."""
+        self._failures[failure.key] = failure
+        self._rounds[failure.key] = ROUNDS if for_good else self._rounds[failure.key] + 1
+
+    def release(self, keys: Collection[str]) -> None:
+        """Note that these are in no batch any more: they are answered, or to be asked again."""
+        self.outstanding.difference_update(keys)
