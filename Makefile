@@ -18,7 +18,6 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 reproduce: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --quiet rules
-	@$(BIN)/coherence show
 
 lint: .venv/installed
 	$(BIN)/ruff check .

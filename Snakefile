@@ -25,3 +25,7 @@ include: "workflow/rules/features.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/report.smk"
+
+
+onsuccess:
+    shell("coherence show")

@@ -4,10 +4,15 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
 # Tests have homes of their own; the scanner's rules take seconds to compile and are kept across them.
 os.environ.setdefault("KF_RULE_CACHE_DIR", str(ROOT / ".pytest_cache" / "secret-rules"))
+
+# A busy machine is no failure; speed is measured by tests/bench.
+settings.register_profile("project", deadline=None)
+settings.load_profile("project")
 
 
 @pytest.fixture(scope="session")

@@ -83,7 +83,7 @@ def whole(folder: Path, runs: int) -> None:
     start = time.time()
     cpu, wall, memory = measure(command, folder)
     print(f"{runs} runs, one added: {wall:.1f} s wall, {cpu:.1f} s CPU, {memory:.0f} MB peak")
-    for path in sorted((folder / "results/logs").glob("*-bench-*.log")):
+    for path in sorted((folder / "results/logs").rglob("*.log")):
         if path.stat().st_mtime >= start:
             print("   ", path.read_text().strip().replace("\n", "; "))
 

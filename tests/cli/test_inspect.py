@@ -30,7 +30,7 @@ def test_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert told["outcomes"] == "failed 8, passed 6"
     assert told["without thoughts"] == "1 of 14 (7%)"
     assert told["cost of one judge"].startswith("about $")
-    assert told["power"].startswith("with 4 of 14 known outcomes flagged")
+    assert told["power"].startswith("with 4 of 14 trajectories with a known outcome flagged")
 
 
 def test_the_printed_entry_is_a_valid_dataset(capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,3 +89,40 @@ def test_real_corpora(
 ) -> None:
     told = facts(inspected(shared / "corpora" / corpus, capsys))
     assert {name: told[name] for name in expected} == expected
+
+
+STEP = '{"step_id": 1, "source": "user", "message": "Do it."}'
+ATIF = f'{{"schema_version": "ATIF-v1.5", "agent": {{"name": "a", "version": "1"}}, "steps": [{STEP}]}}'
+MINI = '{"info": {}, "messages": [{"role": "user", "content": "x"}], "trajectory_format": "mini-swe-agent-1"}'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("one.json", ATIF, "atif"),
+        ("x.traj.json", MINI, "mini-swe-agent"),
+        ("facts.csv", "id,failed\na,1\n", "table"),
+    ],
+    ids=["atif", "mini-swe-agent", "table"],
+)
+def test_a_single_file_is_known_by_what_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: str, expected: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    assert facts(inspected(tmp_path / name, capsys))["format"] == expected
+
+
+def test_a_folder_of_other_json_files_holds_no_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.json").write_text('{"rows": []}')
+    assert main(["inspect", str(tmp_path)]) == 1
+    assert "none of them ATIF" in capsys.readouterr().err
+
+
+def test_power_counts_only_what_can_be_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(6):
+        write_trial(tmp_path, f"task-{number}", float(number % 2))
+    (tmp_path / "task-0__aBcD123/agent/trajectory.json").unlink()
+    told = facts(inspected(tmp_path, capsys))
+    assert "of 5 trajectories with a known outcome" in told["power"]

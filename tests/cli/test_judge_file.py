@@ -67,9 +67,7 @@ def llm(folder: Path, url: str) -> Path:
         "max_retries": 0,
     }
     replies = str(folder / "replies")
-    return write_config(
-        folder, judges={"rules": {"kind": "rules"}, "asked": section}, datasets={}, replies=replies
-    )
+    return write_config(folder, judges={"rules": {"kind": "rules"}, "asked": section}, replies=replies)
 
 
 def test_a_model_s_judgement_shows_quotes_masks_and_usage(

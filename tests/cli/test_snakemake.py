@@ -18,6 +18,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         write_trial(folder / "runs", f"task-{number}", reward=float(number % 2), steps=3 + number)
     done = snakemake(folder, "--configfile", str(write_config(folder)))
     assert done.returncode == 0, done.stderr
+    assert "Report: results/report.html" in done.stdout
     yield folder
     shutil.rmtree(folder)
 
@@ -54,7 +55,11 @@ def test_deleted_files_of_every_stage_are_noticed_and_made_the_same(run: Path) -
         "figures/small.gaps.svg",
         "provenance.json",
     )
-    whole = [sorted((results / "small" / stage).iterdir())[0] for stage in ("trajectories", "preprocessed")]
+    page = sorted((results / "pages" / "small").iterdir())[0]
+    whole = [
+        page,
+        *(sorted((results / "small" / stage).iterdir())[0] for stage in ("trajectories", "preprocessed")),
+    ]
     paths = [*(results / name for name in names), *whole]
     before = [path.read_bytes() for path in paths]
     for path in paths:
@@ -80,7 +85,7 @@ def test_an_added_trajectory_touches_its_shard_alone_and_there_only_itself(run: 
     write_trial(run / "runs", "task-added", reward=0.0)
     rules = again(run)
     assert [rules.count(name) for name in ("ingest", "preprocess", "features", "judge")] == [1, 1, 1, 1]
-    logs = [path.read_text() for path in (run / "results" / "logs").glob("*-small-*.log")]
+    logs = [path.read_text() for path in (run / "results" / "logs").rglob("*.log")]
     assert any("ingest" in log and "1 units read" in log for log in logs)
     assert any("features" in log and "1 trajectories measured" in log for log in logs)
     shutil.rmtree(run / "runs" / "task-added__aBcD123")

@@ -67,6 +67,7 @@ def write_config(folder: Path, **changes: Any) -> Path:
         "datasets": {"small": {"paths": "runs", "format": "harbor", "shards": 3}},
         "judges": {"rules": {"kind": "rules"}},
         "evaluation": {"resamples": 50},
+        "report": {"pages": "all"},
         **changes,
     }
     path = folder / "small.json"

@@ -60,9 +60,25 @@ def test_a_mapped_outcome_goes_before_one_found_by_name(tmp_path: Path) -> None:
 
 def test_features_are_numbers_or_unknown(tmp_path: Path) -> None:
     put(tmp_path / "runs.csv", "id,steps,errors,odd\nr1,12,,many\n")
-    reading = read_one("table", tmp_path, feature_columns=("steps", "errors", "odd", "gone"))
-    assert reading.features == {"steps": 12.0, "errors": None, "odd": None, "gone": None}
-    assert codes(reading) == {"cell_unparsable", "column_missing"}
+    reading = read_one("table", tmp_path, feature_columns=("steps", "errors", "odd"))
+    assert reading.features == {"steps": 12.0, "errors": None, "odd": None}
+    assert codes(reading) == {"cell_unparsable"}
+
+
+def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
+    put(tmp_path / "runs.csv", "id,steps\nr1,12\n")
+    with pytest.raises(InputError, match=r"no column stepz among: id, steps"):
+        list(read_all("table", tmp_path / "runs.csv", feature_columns=("stepz",)))
+
+
+def test_a_rating_without_a_flag_stands_by_itself(tmp_path: Path) -> None:
+    put(tmp_path / "runs.csv", "id,coherence\nr1,2\nr2,\n")
+    columns = {"generic": {"rating": "coherence"}}
+    words = [reading.judgements[0] for reading in read_all("table", tmp_path, verdict_columns=columns)]
+    assert [(word.state, word.reason, word.rating) for word in words] == [
+        ("unjudged", "rating only", 2),
+        ("unjudged", "missing", None),
+    ]
 
 
 VERDICT = {
@@ -84,7 +100,7 @@ def span(number: int, conflict_type: Any) -> Span:
     ("cells", "expected", "noted"),
     [
         ("0,4,,,,,", {"state": "unflagged", "rating": 4}, set()),
-        ("1,,,,,,", {"state": "flagged"}, set()),
+        ("1,,,,,,", {"state": "flagged", "spans_known": False}, set()),
         (
             "1,2,5,other,4,9,",
             {"state": "flagged", "rating": 2, "spans": (span(1, "other"),)},

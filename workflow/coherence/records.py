@@ -183,8 +183,9 @@ class Span(Record, frozen=True):
 class Judgement(Record, frozen=True, omit_defaults=False):
     """One judge's word on one trajectory: flagged, unflagged, or unjudged with a reason.
 
-    `rating` is the 1-5 overall coherence of the generic judge. `substrate` "none" means there was no thought
-    to judge. `reply` is the reply-store key (`llm`), `basis` names the prompt, rule set or file it rests on,
+    `spans_known` is False where a verdict came without its spans. `rating` is the 1-5 overall coherence of
+    the generic judge. `substrate` "none" means there was no thought to judge. `reply` is the reply-store key
+    (`llm`), `basis` names the prompt, rule set or file it rests on,
     `masked` counts the places of secrets that were masked in what was sent.
     """
 
@@ -196,6 +197,7 @@ class Judgement(Record, frozen=True, omit_defaults=False):
     detail: str = ""
     summary: str = ""
     spans: tuple[Span, ...] = ()
+    spans_known: bool = True
     rating: int | None = None
     substrate: Substrate = "unknown"
     sample: int = 0

@@ -7,6 +7,7 @@ rule report:
     output:
         report=RUN.layout.report,
         provenance=RUN.layout.provenance,
+        pages=RUN.layout.page_list,
     log:
         RUN.layout.log("report"),
     conda:

@@ -1,6 +1,7 @@
 """The command line: one small command a stage; the only layer that knows paths and config."""
 
 import argparse
+import os
 import sys
 from importlib import import_module
 from typing import Final
@@ -49,6 +50,10 @@ def main(arguments: list[str] | None = None) -> int:
         code: int = args.run(args)
     except CoherenceError as error:
         say(f"coherence {args.command}: {error}")
+        return 1
+    except BrokenPipeError:
+        # The reader has gone (`| head`); what Python would still flush must not fail a second time.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         say(f"coherence {args.command}: interrupted; what is done is kept")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from math import isfinite
+from os.path import normpath
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,6 +21,22 @@ NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 MADE = "config figures logs memo pages provenance.json real replies report.html tables"
 RESERVED = frozenset(MADE.split())
 
+TrialField = Literal[
+    "id",
+    "task",
+    "attempt",
+    "backbone",
+    "scaffold",
+    "weight",
+    "exception",
+    "reward",
+    "outcome",
+    "passed",
+    "failed",
+]
+VerdictField = Literal[
+    "flagged", "reason", "rating", "confidence", "type", "acknowledgment_step", "action_step"
+]
 Positive = Annotated[int, Meta(ge=1)]
 
 
@@ -40,14 +57,20 @@ class Dataset(Section, frozen=True):
     retry_of: dict[str, str] = {}
     pass_reward: float = 1.0
     reward_key: str | None = None
-    columns: dict[str, str] = {}
+    columns: dict[TrialField, str] = {}
     feature_columns: list[str] = []
-    verdict_columns: dict[str, dict[str, str]] = {}
+    verdict_columns: dict[str, dict[VerdictField, str]] = {}
 
     @property
     def roots(self) -> list[str]:
-        """The dataset's paths as a list."""
-        return [self.paths] if isinstance(self.paths, str) else self.paths
+        """The dataset's paths as a list, each in its shortest form."""
+        paths = [self.paths] if isinstance(self.paths, str) else self.paths
+        return [normpath(path) for path in paths]
+
+    @property
+    def retries(self) -> dict[str, str]:
+        """`retry_of` with the paths as `roots` has them."""
+        return {normpath(path): normpath(retried) for path, retried in self.retry_of.items()}
 
 
 class RulesJudge(Section, frozen=True, tag_field="kind", tag="rules"):
@@ -95,7 +118,7 @@ class Report(Section, frozen=True):
 class Config(Section, frozen=True):
     """A whole run."""
 
-    datasets: dict[str, Dataset]
+    datasets: Annotated[dict[str, Dataset], Meta(min_length=1)]
     judges: dict[str, JudgeSection]
     name: str = "default"
     results: str = "results"
@@ -158,7 +181,7 @@ def check_paths(name: str, dataset: Dataset, origin: str) -> None:
     twice = sorted({path for path in dataset.roots if dataset.roots.count(path) > 1})
     if twice:
         raise ConfigError(f"{origin}: datasets.{name}.paths: {twice[0]} is named twice")
-    itself = sorted(path for path, retried in dataset.retry_of.items() if path == retried)
+    itself = sorted(path for path, retried in dataset.retries.items() if path == retried)
     if itself:
         raise ConfigError(f"{origin}: datasets.{name}.retry_of: {itself[0]} cannot retry itself")
     if not isfinite(dataset.pass_reward):
@@ -166,7 +189,7 @@ def check_paths(name: str, dataset: Dataset, origin: str) -> None:
 
 
 def check_references(config: Config, origin: str) -> None:
-    """Raise ConfigError for a key that names a dataset or path which the config does not have."""
+    """Raise ConfigError for a key that names a dataset, path or judge which the config does not have."""
     for name, judge in config.judges.items():
         unknown = set(judge.datasets or ()) - set(config.datasets)
         if unknown:
@@ -174,13 +197,31 @@ def check_references(config: Config, origin: str) -> None:
                 f"{origin}: judges.{name}.datasets: no dataset {', '.join(sorted(unknown))}; "
                 f"known: {', '.join(config.datasets)}"
             )
+        check_source(config, name, judge, origin)
     for name, dataset in config.datasets.items():
         check_paths(name, dataset, origin)
-        strangers = {path for pair in dataset.retry_of.items() for path in pair} - set(dataset.roots)
+        strangers = {path for pair in dataset.retries.items() for path in pair} - set(dataset.roots)
         if strangers:
             raise ConfigError(
                 f"{origin}: datasets.{name}.retry_of: not one of its paths: {', '.join(sorted(strangers))}"
             )
+        silent = set(dataset.verdict_columns) - set(config.judges_of(name))
+        if silent:
+            raise ConfigError(
+                f"{origin}: datasets.{name}.verdict_columns: no judge {', '.join(sorted(silent))}; add it to "
+                "`judges` with `kind: recorded`"
+            )
+
+
+def check_source(config: Config, name: str, judge: JudgeSection, origin: str) -> None:
+    """Raise ConfigError for a recorded judge without a file on a dataset that brings no verdicts."""
+    if isinstance(judge, RecordedJudge) and judge.path is None:
+        for dataset, section in config.datasets.items():
+            if name in config.judges_of(dataset) and name not in section.verdict_columns:
+                raise ConfigError(
+                    f"{origin}: judges.{name}: no `path`, and dataset {dataset} has no `verdict_columns` for "
+                    "it; give a path, or limit the judge with `datasets`"
+                )
 
 
 def parse(raw: Any, origin: str) -> Config:

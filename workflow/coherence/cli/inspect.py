@@ -13,7 +13,7 @@ from coherence import formats
 from coherence.cli.arguments import printable, say
 from coherence.cli.config import RESERVED
 from coherence.errors import InputError
-from coherence.formats import Reading, Source
+from coherence.formats import Reading, Source, Unit
 from coherence.llm.prices import Estimate, estimate
 from coherence.preprocess import PreprocessSettings, preprocess
 
@@ -21,6 +21,7 @@ SHARD_SIZE: Final = 250  # trajectories a shard, as measured to keep jobs short 
 PROMPT_CHARS: Final = 15_000  # a judge's own instructions, about the size of the shipped detector prompt
 REPLY_TOKENS: Final = 900  # a reply with one or two spans
 FLAGGED_SHARE: Final = 0.3  # the paper flagged 36 % and 28 %
+SUFFIXES: Final = {".traj.json": "mini-swe-agent", ".csv": "table", ".tsv": "table"}  # other files: ATIF
 EXACT_UP_TO: Final = 1500  # trajectories; beyond, the exact enumeration takes too long for a glance
 
 
@@ -32,6 +33,7 @@ class Tally(msgspec.Struct):
     characters: int = 0
     without_thoughts: int = 0
     statuses: Counter[str] = msgspec.field(default_factory=Counter)
+    judged_outcomes: Counter[str] = msgspec.field(default_factory=Counter)
     outcomes: Counter[str] = msgspec.field(default_factory=Counter)
     exceptions: Counter[str] = msgspec.field(default_factory=Counter)
     thoughts: Counter[str] = msgspec.field(default_factory=Counter)
@@ -56,25 +58,40 @@ class Tally(msgspec.Struct):
         if reading.trajectory is not None:
             transcript = preprocess(reading.trajectory, PreprocessSettings())
             self.judged += 1
+            self.judged_outcomes[trial.outcome.status] += 1
             self.characters += len(msgspec.json.encode(transcript.steps))
             self.without_thoughts += transcript.substrate == "none"
             self.thoughts.update(t.source for step in transcript.steps for t in step.thoughts)
 
 
-def guess_format(root: Path) -> str:
-    """Return the format of the runs below a folder; raise InputError if there are none.
+def units_in(root: Path, name: str) -> list[Unit]:
+    """Return what a format finds at a path; none where the path is nothing it reads."""
+    try:
+        return list(formats.load(name).discover(root))
+    except InputError:
+        return []
 
-    Trial folders with results are Harbor's; ATIF files alone may lie in folders of the same shape.
+
+def guess_format(root: Path) -> tuple[str, str]:
+    """Return the format of the runs at a path, and what other formats find there ("" if nothing).
+
+    Trial folders with results are Harbor's; ATIF files alone may lie in folders of the same shape. InputError
+    if there are no runs.
     """
     if not root.exists():
         raise InputError(f"{root}: no such file or folder")
-    trials = formats.load("harbor").discover(root) if root.is_dir() else ()
-    if any(name.endswith("result.json") for unit in trials for name in unit.files):
-        return "harbor"
-    for name in ("mini-swe-agent", "atif", "harbor") if root.is_dir() else ("mini-swe-agent", "atif"):
-        if next(iter(formats.load(name).discover(root)), None) is not None:
-            return name
-    raise InputError(f"{root}: holds no runs in any known format ({', '.join(formats.FORMATS)})")
+    if root.is_file():
+        return next((name for suffix, name in SUFFIXES.items() if root.name.endswith(suffix)), "atif"), ""
+    found = {name: units_in(root, name) for name in ("mini-swe-agent", "harbor", "atif")}
+    with_results = [u for u in found["harbor"] if any(name.endswith("result.json") for name in u.files)]
+    order = ("harbor", "mini-swe-agent", "atif") if with_results else tuple(found)
+    ranked = [name for name in order if found.get(name)]
+    if not with_results and "atif" in ranked and "harbor" in ranked:
+        ranked.remove("harbor")
+    if not ranked:
+        raise InputError(f"{root}: holds no runs in any known format ({', '.join(formats.FORMATS)})")
+    others = [f"{name} {len(found[name]):,}" for name in ranked[1:] if not with_results or name != "atif"]
+    return ranked[0], ", ".join(others)
 
 
 def tally(root: Path, name: str) -> Tally:
@@ -113,20 +130,20 @@ def cost(found: Estimate | None) -> str:
 
 
 def power(outcomes: Counter[str]) -> str:
-    """Return what gap this many known outcomes can show."""
+    """Return what gap this many trajectories with a known outcome can show."""
     n = outcomes["passed"] + outcomes["failed"]
     if n < 4 or not outcomes["failed"] or not outcomes["passed"]:
-        return f"none: {outcomes['failed']} failures among {n} known outcomes"
+        return f"none: {outcomes['failed']} failures among {n} trajectories with a known outcome"
     if n > EXACT_UP_TO:
-        return f"n = {n:,} known outcomes: gaps of 10 points and less are within reach"
+        return f"n = {n:,} trajectories with a known outcome: gaps of 10 points and less are within reach"
     from coherence.stats.power import detectable_gap  # noqa: PLC0415 - scipy is slow to import
 
     flagged = round(FLAGGED_SHARE * n)
     gap = detectable_gap(flagged, n - flagged, outcomes["failed"] / n)
     size = "no gap, however large" if gap is None else f"a gap of {gap * 100:.0f} points or more"
     return (
-        f"with {flagged} of {n} known outcomes flagged ({FLAGGED_SHARE:.0%}), 80 % power (exact, Fisher "
-        f"two-sided at 5 %) for {size}"
+        f"with {flagged} of {n} trajectories with a known outcome flagged ({FLAGGED_SHARE:.0%}), 80 % power "
+        f"(exact, Fisher two-sided at 5 %) for {size}"
     )
 
 
@@ -141,9 +158,11 @@ def entry(root: Path, name: str, found: Tally) -> str:
     return yaml.safe_dump({"datasets": {key: dataset}}, sort_keys=False, allow_unicode=True)
 
 
-def describe(root: Path, name: str, model: str) -> str:
-    """Return the whole answer."""
+def describe(root: Path, name: str, others: str, model: str) -> str:
+    """Return the whole answer; InputError where nothing in a folder without outcomes can be read."""
     found = tally(root, name)
+    if name == "atif" and not found.judged:
+        raise InputError(f"{root}: holds no runs: {found.trials:,} JSON files, none of them ATIF")
     characters = found.characters + PROMPT_CHARS * found.judged
     share = found.without_thoughts / found.judged if found.judged else None
     empty = (
@@ -151,6 +170,7 @@ def describe(root: Path, name: str, model: str) -> str:
     )
     lines = {
         "format": name,
+        "other formats": others or "none found",
         "trials": f"{found.trials:,} ({listed(found.statuses)})",
         "why missing": listed(found.reasons),
         "outcomes": listed(found.outcomes),
@@ -162,7 +182,7 @@ def describe(root: Path, name: str, model: str) -> str:
         "without thoughts": empty,
         "ingest deviations": listed(found.codes),
         "cost of one judge": cost(estimate(model, found.judged, characters, REPLY_TOKENS)),
-        "power": power(found.outcomes),
+        "power": power(found.judged_outcomes),
     }
     width = max(map(len, lines))
     body = "\n".join(f"{label:<{width}}  {text}" for label, text in lines.items())
@@ -178,6 +198,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what the folder holds."""
-    name = args.format or guess_format(args.folder)
-    print(printable(describe(args.folder, name, args.model)))  # noqa: T201 - the command's answer
+    name, others = (args.format, "") if args.format else guess_format(args.folder)
+    print(printable(describe(args.folder, name, others, args.model)))  # noqa: T201 - the command's answer
     return 0

@@ -15,6 +15,7 @@ class Layout:
         self.figures = self.results / "figures"
         self.evaluation = self.tables / "evaluation.json"
         self.shown = self.tables / "tables.json"
+        self.page_list = self.results / "pages" / "list.txt"
         self.report = self.results / "report.html"
         self.provenance = self.results / "provenance.json"
 

@@ -36,7 +36,7 @@ class Loaded:
     @cached_property
     def exclusions(self) -> dict[str, str]:
         """Return why each trial that a retry concerns is left out."""
-        return exclusions(self.entries, self.config.datasets[self.name].retry_of)
+        return exclusions(self.entries, self.config.datasets[self.name].retries)
 
     def reports(self) -> Iterator[FileReport]:
         """Yield the lines of ingest.csv."""

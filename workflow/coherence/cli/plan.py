@@ -53,9 +53,12 @@ def source_of(dataset: Dataset, name: str, root: str) -> Source:
         scaffold=dataset.scaffold,
         pass_reward=dataset.pass_reward,
         reward_key=dataset.reward_key,
-        columns=dataset.columns,
+        columns={str(field): column for field, column in dataset.columns.items()},
         feature_columns=tuple(dataset.feature_columns),
-        verdict_columns=dataset.verdict_columns,
+        verdict_columns={
+            judge: {str(field): column for field, column in columns.items()}
+            for judge, columns in dataset.verdict_columns.items()
+        },
     )
 
 

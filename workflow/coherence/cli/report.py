@@ -158,7 +158,7 @@ def write_report(config: Config) -> int:
     layout = Layout(config)
     evaluation = read_json(layout.evaluation, Evaluation)
     tables = {table.name: table_block(table) for table in read_json(layout.shown, tuple[render.Table, ...])}
-    notes, spans, pages = [], [], 0
+    notes, spans, pages = [], [], []
     traced: dict[str, tuple[Origin, ...]] = {}
     for name in config.datasets:
         loaded = Loaded(config, name)
@@ -167,7 +167,7 @@ def write_report(config: Config) -> int:
         notes.append(dataset_note(config, name, entries, loaded.exclusions))
         spans += span_lists(config, entries, words, paged)
         traced[name] = origins(entries, words)
-        pages += len(paged)
+        pages += [layout.page(name, trajectory) for trajectory in sorted(paged)]
     report = Report(
         title=config.report.title,
         config=config.name,
@@ -183,7 +183,10 @@ def write_report(config: Config) -> int:
     )
     write_text(layout.report, render_report(report))
     write_json(layout.provenance, Provenance(version("coherence"), config_digest(config), traced))
-    return pages
+    write_text(
+        layout.page_list, "".join(f"{page.relative_to(layout.results).as_posix()}\n" for page in pages)
+    )
+    return len(pages)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -65,6 +65,7 @@ class Run:
         for name in self.config.datasets:
             write_plan(self.config, name)
             self._drop_incomplete(name)
+        self._drop_unpaged()
 
     def _drop_incomplete(self, dataset: str) -> None:
         """Delete a shard's list of files where one of them is gone: the list is what Snakemake looks at."""
@@ -75,6 +76,14 @@ class Run:
             for path, names in promised.items():
                 if names is None or not names <= there:
                     path.unlink(missing_ok=True)
+
+    def _drop_unpaged(self) -> None:
+        """Delete the list of pages where one of them is gone."""
+        pages = self.layout.page_list
+        if pages.is_file() and not all(
+            (self.layout.results / page).is_file() for page in pages.read_text("utf-8").splitlines()
+        ):
+            pages.unlink(missing_ok=True)
 
     @property
     def shell_prefix(self) -> str:
@@ -139,7 +148,7 @@ class Run:
     def gather_version(self, dataset: str) -> str:
         """Return what makes the joined files of a dataset stale."""
         section = self.config.datasets[dataset]
-        return self.version("gather", section.retry_of, section.shards)
+        return self.version("gather", section.retries, section.shards)
 
     def evaluate_version(self) -> str:
         """Return what makes the tables stale."""
@@ -191,5 +200,5 @@ class Run:
             "spans.csv",
             "spans.jsonl",
         )
-        last = [str(self.layout.report), str(self.layout.provenance)]
+        last = [str(path) for path in (self.layout.report, self.layout.provenance, self.layout.page_list)]
         return [*per_dataset, *judged, *joined, *self.tables(), *self.figures(), *last]

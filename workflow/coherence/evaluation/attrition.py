@@ -18,17 +18,21 @@ class Missing(Record, frozen=True):
     task: str
     root: str
     key: str
+    outcome: str
     why: str
     detail: str = ""
 
 
 class Attrition(Record, frozen=True):
-    """How many trials of a dataset share one fate."""
+    """How many trials of a dataset share one fate, and what outcome they have."""
 
     dataset: str
     fate: str
     n: int
     of: int
+    passed: int = 0
+    failed: int = 0
+    unknown: int = 0
 
 
 def is_crashed(trial: Trial) -> bool:
@@ -86,6 +90,7 @@ def missing(entries: Iterable[Entry], left_out: Mapping[str, str]) -> list[Missi
             task=entry.trial.task,
             root=entry.trial.root,
             key=entry.trial.key,
+            outcome=entry.trial.outcome.status,
             why=fate(entry, left_out),
             detail=entry.trial.reason or entry.trial.outcome.reason or "",
         )
@@ -96,6 +101,8 @@ def missing(entries: Iterable[Entry], left_out: Mapping[str, str]) -> list[Missi
 
 def attrition(dataset: str, entries: Sequence[Entry], left_out: Mapping[str, str]) -> list[Attrition]:
     """Return the number of trials of each fate, the most frequent first; they add up to all trials."""
-    counts = Counter(fate(entry, left_out) for entry in entries)
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [Attrition(dataset, name, count, len(entries)) for name, count in ordered]
+    fates: dict[str, Counter[str]] = defaultdict(Counter)
+    for entry in entries:
+        fates[fate(entry, left_out)][entry.trial.outcome.status] += 1
+    ordered = sorted(fates.items(), key=lambda item: (-item[1].total(), item[0]))
+    return [Attrition(dataset, name, counts.total(), len(entries), **counts) for name, counts in ordered]

@@ -144,7 +144,15 @@ def judgement_table(rows: Sequence[JudgementCount], simulated: Mapping[str, str]
 
 def attrition_table(rows: Sequence[Attrition], simulated: Mapping[str, str]) -> Table:
     """Return `attrition`."""
-    columns = {"Dataset": "dataset", "What became of the trial": "fate", "Trials": "n", "of": "of"}
+    columns = {
+        "Dataset": "dataset",
+        "What became of the trial": "fate",
+        "Trials": "n",
+        "of": "of",
+        "Passed": "passed",
+        "Failed": "failed",
+        "Outcome unknown": "unknown",
+    }
     caption = "Every trial found, by what became of it. Each missing one is in <dataset>/attrition.csv."
     return _table(("attrition", "From trials to trajectories", caption), rows, columns, simulated)
 

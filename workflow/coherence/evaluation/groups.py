@@ -20,6 +20,7 @@ from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import MISSING, Row, Verdict, by_dataset
 from coherence.records import Record
 
+RATED: Final = frozenset({"rating only", "unverified"})  # reasons that leave the rating standing
 SEED: Final = "task of the judge's prompt"
 Side = Literal["risky", "safe", "unjudged", "missing"]
 
@@ -78,7 +79,11 @@ def judge_splits(
     reading = Reading(rows[0].dataset, judge, FLAGGED, judge)
     side: Callable[[Verdict], Side] = _flagged
     if rating_at_most is not None:
-        yield _split(rows, replace(reading, label=ANY_SPAN), _judged(judge, _any_span))
+        words = [row.verdicts.get(judge, MISSING) for row in rows]
+        label, by = (
+            (FLAGGED, _flagged) if any(word.spans is None for word in words) else (ANY_SPAN, _any_span)
+        )
+        yield _split(rows, replace(reading, label=label), _judged(judge, by))
         reading = replace(reading, label=f"rating at most {rating_at_most}", cut=float(rating_at_most))
         side = _rated_at_most(rating_at_most)
     yield _split(rows, reading, _judged(judge, side))
@@ -106,34 +111,39 @@ def _split(rows: Sequence[Row], reading: Reading, side: Callable[[Row], Side]) -
 
 
 def _judged(judge: str, read: Callable[[Verdict], Side]) -> Callable[[Row], Side]:
-    def side(row: Row) -> Side:
-        word = row.verdicts.get(judge, MISSING)
-        return "unjudged" if word.state == "unjudged" else read(word)
+    return lambda row: read(row.verdicts.get(judge, MISSING))
 
-    return side
+
+def _by_state(word: Verdict, risky: bool) -> Side:
+    if word.state == "unjudged":
+        return "unjudged"
+    return "risky" if risky else "safe"
 
 
 def _flagged(word: Verdict) -> Side:
-    return "risky" if word.state == "flagged" else "safe"
+    return _by_state(word, word.state == "flagged")
 
 
 def _any_span(word: Verdict) -> Side:
-    return "risky" if word.spans else "safe"
+    return _by_state(word, bool(word.spans))
 
 
 def _flagged_surely(word: Verdict) -> Side:
-    return "safe" if _lacks_confidence(word) else _flagged(word)
+    return _by_state(word, word.state == "flagged" and not _lacks_confidence(word))
 
 
 def _lacks_confidence(word: Verdict) -> bool:
-    return word.spans > 0 and word.max_confidence is None
+    return bool(word.spans) and word.max_confidence is None
 
 
 def _rated_at_most(threshold: int) -> Callable[[Verdict], Side]:
     def side(word: Verdict) -> Side:
-        if word.rating is None:
-            return "missing"
-        return "risky" if word.rating <= threshold else "safe"
+        if word.state == "unjudged" and word.reason not in RATED:
+            return "unjudged"
+        if word.rating is not None:
+            return "risky" if word.rating <= threshold else "safe"
+        # Without a thought there was nothing to rate: unflagged, as in every other reading.
+        return "safe" if word.substrate == "none" else "missing"
 
     return side
 

@@ -57,7 +57,7 @@ def _judge_score(judge: str) -> Callable[[Row], Any]:
         if word.state == "unjudged":
             return None
         best = MAX_CONFIDENCE + 1  # no rating ranks behind every rating
-        return word.state == "flagged", -(word.rating or best), word.max_confidence or 0, word.spans
+        return word.state == "flagged", -(word.rating or best), word.max_confidence or 0, word.spans or 0
 
     return score
 

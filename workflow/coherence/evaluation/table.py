@@ -19,11 +19,11 @@ from coherence.records import (
 
 
 class Verdict(Record, frozen=True):
-    """What one judge made of one trajectory, as numbers; `spans` is their count."""
+    """What one judge made of one trajectory, as numbers; `spans` is their count, None where not known."""
 
     state: JudgementState
     reason: str | None = None
-    spans: int = 0
+    spans: int | None = 0
     max_confidence: int | None = None
     first_acknowledgment_step: int | None = None
     rating: int | None = None
@@ -98,7 +98,7 @@ def verdict(judgement: Judgement) -> Verdict:
     return Verdict(
         state=judgement.state,
         reason=judgement.reason,
-        spans=len(spans),
+        spans=len(spans) if judgement.spans_known else None,
         max_confidence=max((span.confidence for span in spans if span.confidence is not None), default=None),
         first_acknowledgment_step=min(map(_place, spans), default=None),
         rating=judgement.rating,

@@ -7,7 +7,7 @@ from coherence.formats import narrow
 from coherence.formats.arguments import read_arguments
 from coherence.formats.deviations import Deviations
 from coherence.formats.observations import content_text, read_observations, read_results
-from coherence.formats.thoughts import is_reasoning, place
+from coherence.formats.thoughts import GLUED, is_reasoning, place
 from coherence.records import Call, Step, StepSource, Subagent
 
 MAX_STEP_ID: Final = 10**9  # larger ids are nonsense
@@ -105,9 +105,16 @@ class SegmentReader:
             observations = read_observations(results, (), number, self._notes)
             return Step(number, source, message, observations=observations, timestamp=timestamp)
         calls = read_calls(raw.get("tool_calls"), self._notes)
-        speech = place(message, self._reasoning(raw), calls, self._agent)
+        speech = place(message, self._unglued(self._reasoning(raw), number), calls, self._agent)
         observations = read_observations(results, calls, number, self._notes)
         return Step(number, source, speech.message, speech.thoughts, speech.calls, observations, timestamp)
+
+    def _unglued(self, reasoning: str | None, number: int) -> str | None:
+        glued = GLUED.match(reasoning) if reasoning else None
+        if reasoning is None or glued is None:
+            return reasoning
+        self._notes.add("glued_none", f"step {number}")
+        return reasoning[glued.end() :]
 
     def _reasoning(self, raw: dict[str, Any]) -> str | None:
         """Return the reasoning, unless it repeats that of the step before in the same turn.

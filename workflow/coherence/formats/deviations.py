@@ -20,6 +20,7 @@ CODES: Final[dict[str, str]] = {
     "call_unnamed": "a tool call has no function name",
     "call_without_observation": "nothing is recorded of what a tool call returned",
     "content_part_unknown": "a content part is neither text, image nor audio",
+    "glued_none": 'a gateway\'s "None" before the reasoning is left out',
     "copied_context": "steps copied from an earlier segment are left out",
     "observation_of_unknown_call": "a result names a tool call that its step does not have",
     "partial_trajectory": "the writer marked the trajectory as partial",
@@ -52,7 +53,6 @@ CODES: Final[dict[str, str]] = {
     "report_unreadable": "a report of the outcome cannot be read",
     # table
     "cell_unparsable": "a cell is not a value of its column's kind and is taken as unknown",
-    "column_missing": "a column named in the config is not in the table",
     "id_missing": "a row has no id and is named by its number",
     "id_repeated": "a row repeats an earlier row's id; its number is added",
     "row_length": "a row has more or fewer cells than the header",

@@ -17,17 +17,22 @@ _MAX_STEP: Final = 10**9
 def read_judgement(
     row: Row, trajectory: str, judge: str, columns: Mapping[str, str], basis: str
 ) -> Judgement:
-    """Return the verdict of one judge on the row's trajectory; an empty cell is unjudged, not unflagged."""
+    """Return the verdict of one judge on the row's trajectory; an empty cell is unjudged, not unflagged.
+
+    A verdict with a rating and no column for the flag is unjudged too, and its rating is read by itself.
+    """
     flagged = row.truth(columns.get("flagged"), _FLAGGED, _UNFLAGGED)
     rating = row.whole(columns.get("rating"), MIN_CONFIDENCE, MAX_CONFIDENCE)
     common = Judgement(trajectory, judge, "recorded", "unflagged", rating=rating, basis=basis)
     if flagged is None:
         word = row.text(columns.get("flagged")) or ""
-        reason = row.text(columns.get("reason")) or ("missing" if word.lower() in UNKNOWN else "unparsable")
+        silent = "rating only" if rating is not None and "flagged" not in columns else "missing"
+        reason = row.text(columns.get("reason")) or (silent if word.lower() in UNKNOWN else "unparsable")
         return structs.replace(common, state="unjudged", reason=reason)
     if not flagged:
         return common
-    return structs.replace(common, state="flagged", spans=_spans(row, columns))
+    spans = _spans(row, columns)
+    return structs.replace(common, state="flagged", spans=spans, spans_known=bool(spans))
 
 
 def _spans(row: Row, columns: Mapping[str, str]) -> tuple[Span, ...]:

@@ -96,7 +96,7 @@ def _readings(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
         io.StringIO(decode_text(data, notes), newline=""), delimiter=SUFFIXES.get(Path(unit.key).suffix, ",")
     )
     table = _Table(unit, source, file, _header(lines, root, unit, source))
-    _note_missing_columns(table, notes)
+    _check_columns(table)
     seen: set[str] = set()
     for row in _rows(lines, table, notes):
         yield _reading(row, table, seen)
@@ -117,11 +117,15 @@ def _header(lines: Iterator[list[str]], root: Path, unit: Unit, source: Source) 
     return header
 
 
-def _note_missing_columns(table: _Table, notes: Deviations) -> None:
+def _check_columns(table: _Table) -> None:
     verdicts = (column for columns in table.source.verdict_columns.values() for column in columns.values())
-    for column in (*table.source.columns.values(), *table.source.feature_columns, *verdicts):
-        if column not in table.header:
-            notes.add("column_missing", column)
+    wanted = (*table.source.columns.values(), *table.source.feature_columns, *verdicts)
+    missing = [column for column in dict.fromkeys(wanted) if column not in table.header]
+    if missing:
+        raise InputError(
+            f"{table.source.root}: {table.unit.key}: there is no column {', '.join(missing)} among: "
+            f"{', '.join(table.header[:20])}"
+        )
 
 
 def _rows(lines: Iterator[list[str]], table: _Table, notes: Deviations) -> Iterator[Row]:

@@ -13,6 +13,8 @@ from coherence.records import Call, Record, Thought, ThoughtSource
 
 THINK_ACKNOWLEDGMENT: Final = "Your thought has been logged."
 EMPTY_REASONING: Final = {"", "null", "None"}  # what broken gateways write where there is no reasoning
+# Some gateways glue their word for "no reasoning" before the text: "None  So ...", "NoneSo ...".
+GLUED: Final = re.compile(r"None(?:\s{2,}|(?=(?!Type\b)[A-Z][a-z']*\s))")
 OPENHANDS_THOUGHT: Final = "I am thinking...:"
 _OPENHANDS_DISPLAY = re.compile(
     r"Running command: |Running Python code interactively: |Reading file: |Writing file: |I edited the file "
