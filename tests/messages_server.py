@@ -1,122 +1,109 @@
 """A real HTTP server that speaks as much of the Messages API as the tests need, behind the real SDK.
 
 It answers from the text it receives: a thought that says CUE and the next call make a span, in the shape the
-request's schema asks for. `script` holds responses that go out first, one a request.
+request's schema asks for. `script` holds responses that go out first, one a request; `dealers` may answer any
+request of the Messages API with a fault (`messages_faults`). `routes` is the dispatch table: another module
+adds endpoints to it ("GET /v1/messages/batches/[^/]+"). As a process, outside the caller's interpreter:
+
+    python tests/messages_server.py --port 0 --latency 0.1 --faults 0.2 --seed 1
+
+prints its URL. GET /stats counts requests and billed calls, GET /log has a line for each request.
 """
 
+import argparse
 import json
+import os
 import re
+import select
+import socket
+import struct
+import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytest
+from messages_faults import KINDS, Chance, Dealer, fenced
+from messages_replies import CUE, Received, Response, answer, events, failure, message, sections, tokens
 
-CUE = "that cannot be right"
-HEADING = re.compile(r"^\[(?P<marker>[0-9a-f]{8,}) (?P<words>[A-Z]+(?: [^\n\]]*)?)\]$", re.MULTILINE)
-QUOTES = {"acknowledgment": "first", "action": "second"}
+if TYPE_CHECKING:
+    import pytest
 
+__all__ = [
+    "CUE",
+    "MessagesServer",
+    "Received",
+    "Response",
+    "answer",
+    "failure",
+    "message",
+    "only_this_key",
+    "sections",
+    "serving",
+]
 
-@dataclass(frozen=True)
-class Response:
-    """What the server sends back."""
+NO_SAMPLING = "2026-10-21"  # the first API version that takes no sampling parameters
+SAMPLING = ("temperature", "top_p", "top_k")
+LONGEST_HANG = 60.0  # seconds; a client gives up before
 
-    body: dict[str, Any] | bytes
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Received:
-    """What reached the server, byte for byte."""
-
-    path: str
-    headers: dict[str, str]
-    data: bytes
-
-    @property
-    def body(self) -> dict[str, Any]:
-        body: dict[str, Any] = json.loads(self.data)
-        return body
-
-    @property
-    def texts(self) -> list[str]:
-        """The text of each user block."""
-        return [block["text"] for message in self.body["messages"] for block in message["content"]]
+Route = Callable[["MessagesServer", Received], Response]
 
 
-def message(text: str | None, stop_reason: str = "end_turn", **fields: Any) -> Response:
-    """A good response with one text block, or with none."""
-    content = [] if text is None else [{"type": "text", "text": text}]
-    body = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-6"}
-    usage = {"input_tokens": 100, "output_tokens": 20}
-    return Response({**body, "content": content, "stop_reason": stop_reason, "usage": usage, **fields})
+def create(server: "MessagesServer", received: Received) -> Response:
+    """POST /v1/messages."""
+    body = received.body
+    if received.headers.get("anthropic-version", "") >= NO_SAMPLING and any(
+        name in body for name in SAMPLING
+    ):
+        return failure(400, "invalid_request_error", "sampling parameters are not supported")
+    reply = answer(body)
+    return fenced(reply) if server.ignores_schemas else reply
 
 
-def failure(status: int, kind: str, text: str, **headers: str) -> Response:
-    """An error response."""
-    error = {"type": "error", "error": {"type": kind, "message": text}}
-    return Response(error, status, {name.replace("_", "-"): value for name, value in headers.items()})
+def count_tokens(_: "MessagesServer", received: Received) -> Response:
+    """POST /v1/messages/count_tokens."""
+    return Response({"input_tokens": tokens(received.body)})
 
 
-def sections(framed: str) -> list[tuple[str, str]]:
-    """The (heading, text) pairs of a framed transcript, by the marker of its first heading."""
-    first = HEADING.search(framed)
-    marker = first["marker"] if first else ""
-    found = [heading for heading in HEADING.finditer(framed) if heading["marker"] == marker]
-    ends = [heading.start() for heading in found[1:]] + [len(framed)]
-    return [(h["words"], framed[h.end() : end].strip("\n")) for h, end in zip(found, ends, strict=True)]
+def stats(server: "MessagesServer", _: Received) -> Response:
+    """GET /stats."""
+    return Response(server.stats())
 
 
-def answer(body: dict[str, Any]) -> Response:
-    """The reply a judge would give that flags the first CUE followed by a call."""
-    span: dict[str, Any] = {}
-    step = 0
-    texts = [block["text"] for message in body["messages"] for block in message["content"]]
-    for words, text in sections(next(text for text in texts if HEADING.match(text))):
-        if words.startswith("STEP"):
-            step = int(words.split()[1])
-        elif words == "THOUGHT" and CUE in text and not span:
-            span = {"acknowledgment_step": step, "acknowledgment_quote": text.splitlines()[0]}
-        elif words == "CALL" and span and "action_step" not in span:
-            span |= {"action_step": step, "action_quote": text}
-    return message(json.dumps(_shaped(span, body["output_config"]["format"]["schema"])))
+def log(server: "MessagesServer", _: Received) -> Response:
+    """GET /log, one line of JSON a request of the Messages API."""
+    with server.lock:
+        return Response("".join(f"{json.dumps(line)}\n" for line in server.log).encode())
 
 
-def _shaped(span: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    generic = "coherence_rating" in schema["properties"]
-    spans = []
-    if "action_step" in span:
-        steps = {"start_step": span["acknowledgment_step"], "end_step": span["action_step"]}
-        named = {
-            name.replace(a, b) if generic else name: v for name, v in span.items() for a, b in _pair(name)
-        }
-        kind = {"issue_type": "logic"} if generic else {"conflict_type": "tool_output_vs_plan"}
-        spans = [{"span_id": 1, **steps, **named, **kind, "confidence": None, "reasoning": "It is so."}]
-    rating = {"coherence_rating": 2 if spans else 5} if generic else {}
-    return {"trajectory_summary": "A run.", **rating, "flagged_spans": spans}
-
-
-def _pair(name: str) -> list[tuple[str, str]]:
-    return [pair for pair in QUOTES.items() if name.startswith(pair[0])]
+ROUTES: dict[str, Route] = {
+    "POST /v1/messages": create,
+    "POST /v1/messages/count_tokens": count_tokens,
+    "GET /stats": stats,
+    "GET /log": log,
+}
 
 
 class MessagesServer(ThreadingHTTPServer):
-    """The server; `delay` is the seconds each answer takes."""
+    """The server; `delay` is the seconds each answer takes, `keep` whether it holds what it received."""
 
     daemon_threads = True
+    request_queue_size = 256
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, port: int = 0, delay: float = 0.0, keep: bool = True) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.script: deque[Response] = deque()
+        self.dealers: list[Dealer] = []
+        self.routes = dict(ROUTES)
         self.received: list[Received] = []
-        self.delay = 0.0
+        self.log: list[dict[str, Any]] = []
+        self.ignores_schemas = False
+        self.delay = delay
+        self.keep = keep
         self.busy = 0
         self.busiest = 0
         self.lock = threading.Lock()
@@ -125,41 +112,111 @@ class MessagesServer(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
 
-    def respond(self, received: Received) -> Response:
+    def stats(self) -> dict[str, int]:
         with self.lock:
-            self.received.append(received)
+            billed = [line["wire"] for line in self.log if line["billed"]]
+            broken_off = len(billed) - billed.count("whole")
+            counts = {"requests": len(self.log), "billed": len(billed), "billed_and_broken_off": broken_off}
+            return {**counts, "busiest": self.busiest}
+
+    def respond(self, received: Received) -> Response:
+        route = self._route(received)
+        if route is not create:
+            if self.keep and route is count_tokens:
+                self.received.append(received)
+            return route(self, received) if route else failure(404, "not_found_error", received.path)
+        line: dict[str, Any] = {"case": received.case, "began": time.monotonic(), "billed": False}
+        with self.lock:
+            number = len(self.log)
+            self.log.append(line)
+            if self.keep:
+                self.received.append(received)
             self.busy += 1
             self.busiest = max(self.busiest, self.busy)
             scripted = self.script.popleft() if self.script else None
         time.sleep(self.delay)
+        response = scripted or self._dealt(number, received) or create(self, received)
         with self.lock:
             self.busy -= 1
-        return scripted or answer(received.body)
+            line |= {"status": response.status, "wire": response.wire, "billed": response.is_billed}
+            line |= {"ended": time.monotonic()}
+        return response
+
+    def _route(self, received: Received) -> Route | None:
+        asked = f"{received.method} {received.path.split('?')[0]}"
+        return next((route for pattern, route in self.routes.items() if re.fullmatch(pattern, asked)), None)
+
+    def _dealt(self, number: int, received: Received) -> Response | None:
+        return next((dealt for deal in self.dealers if (dealt := deal(number, received))), None)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), OSError):  # a client that went away is what some tests are about
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: MessagesServer
 
+    def do_GET(self) -> None:
+        self._serve(b"")
+
     def do_POST(self) -> None:
-        data = self.rfile.read(int(self.headers["content-length"]))
+        length = int(self.headers.get("content-length", 0))
+        data = self.rfile.read(length)
+        if len(data) == length:  # else the client was killed while it wrote
+            self._serve(data)
+
+    def _serve(self, data: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        response = self.server.respond(Received(self.path, headers, data))
-        body = response.body if isinstance(response.body, bytes) else json.dumps(response.body).encode()
+        received = Received(self.path, headers, data, self.command)
+        response = self.server.respond(received)
+        if response.wire == "hang":
+            select.select([self.connection], [], [], LONGEST_HANG)
+        if response.wire in ("hang", "reset before"):
+            self._reset()
+        elif self.path.startswith("/v1/messages") and data and received.body.get("stream"):
+            self._stream(response)
+        else:
+            self._send(response, response.data)
+
+    def _stream(self, response: Response) -> None:
+        if response.status == 200 and isinstance(response.body, dict) and "content" in response.body:
+            self._send(response, b"".join(events(response)), "text/event-stream")
+        else:
+            self._send(response, response.data)
+
+    def _send(self, response: Response, data: bytes, kind: str = "application/json") -> None:
         self.send_response(response.status)
-        number = len(self.server.received)
-        for name, value in {"request-id": f"req_{number}", **response.headers}.items():
+        number = len(self.server.log)
+        limits = {f"anthropic-ratelimit-requests-{name}": value for name, value in _limits(number).items()}
+        for name, value in {"request-id": f"req_{number}", **limits, **response.headers}.items():
             self.send_header(name, value)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
         self.end_headers()
-        self.wfile.write(body)
+        if response.wire == "reset within":
+            self.wfile.write(data[: len(data) // 2])
+            self._reset()
+        else:
+            self.wfile.write(data)
+
+    def _reset(self) -> None:
+        """Break the connection off with RST: closed without lingering, and without FIN before."""
+        self.wfile.flush()
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        os.close(self.connection.detach())
+        self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
 
 
-def only_this_key(key: str, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+def _limits(number: int) -> dict[str, str]:
+    return {"limit": "4000", "remaining": str(max(0, 4000 - number)), "reset": "2026-12-01T00:00:00Z"}
+
+
+def only_this_key(key: str, monkeypatch: "pytest.MonkeyPatch", home: Path) -> None:
     """Let the SDK find this API key and nothing that the machine of the tests may hold."""
     for name in ("AUTH_TOKEN", "BASE_URL", "CUSTOM_HEADERS", "PROFILE", "CONFIG_DIR"):
         monkeypatch.delenv(f"ANTHROPIC_{name}", raising=False)
@@ -179,3 +236,24 @@ def serving() -> Iterator[MessagesServer]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def main() -> None:
+    """Serve until killed."""
+    parser = argparse.ArgumentParser(description="A test server for the Messages API.")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds each answer takes")
+    parser.add_argument("--faults", type=float, default=0.0, help="share of the requests that meet a fault")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kinds", nargs="*", default=sorted(KINDS), choices=sorted(KINDS), metavar="KIND")
+    parser.add_argument("--ignore-schemas", action="store_true", help="answer in prose with fenced JSON")
+    args = parser.parse_args()
+    server = MessagesServer(args.port, args.latency, keep=False)
+    server.dealers.append(Chance(args.faults, args.seed, args.kinds))
+    server.ignores_schemas = args.ignore_schemas
+    print(server.url, flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -330,3 +330,10 @@ def test_the_rules_judge_quotes_what_is_there(candidates: dict[str, Judgement]) 
     spans = [found for judged_run in candidates.values() for found in judged_run.spans]
     assert {found.acknowledgment_check.verdict for found in spans} == {"exact"}
     assert {found.action_check.verdict for found in spans} <= {"exact", "normalised"}
+
+
+def test_a_span_that_does_not_flag_meets_none() -> None:
+    ours = {"a": judgement("a", span(1, 2), msgspec.structs.replace(span(8, 9), flags=False))}
+    agreement = compare(ours, {"a": judgement("a", span(1, 2), span(8, 9))})
+    assert (agreement.reference_spans.count, agreement.reference_spans.n) == (1, 2)
+    assert agreement.candidate_spans.n == 1

@@ -1,5 +1,7 @@
 """Tables of counts: three-valued, complete, with the n they rest on."""
 
+from msgspec.structs import replace
+
 from coherence.evaluation.attrition import Attrition
 from coherence.evaluation.counts import (
     attrition_table,
@@ -84,3 +86,10 @@ def test_simulated_data_say_so_in_every_form_of_the_table() -> None:
     table = attrition_table([Attrition("d", "trajectory", 2, 2)], {"d": "made up"})
     assert "made up" in table.note
     assert (table.rows[0][0], table.records[0]["simulated"]) == ("d (simulated)", "made up")
+
+
+def test_what_was_read_in_parts_asked_again_or_does_not_flag_is_counted() -> None:
+    kept = replace(span("absent", "exact"), flags=False)
+    words = [replace(word("flagged", spans=(kept, span("exact", "exact"))), windows=3, asked_again=2)]
+    row = count_judgements("d", "detector", [*words, word("unflagged")])
+    assert (row.spans, row.unverified, row.in_parts, row.asked_again) == (2, 1, 1, 1)

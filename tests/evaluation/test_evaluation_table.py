@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from coherence.errors import InputError
 from coherence.evaluation.table import MISSING, Row, Verdict, build_rows, by_dataset, cells, columns, verdict
@@ -75,11 +76,36 @@ def test_what_an_entry_brings_is_used_where_nothing_else_is_given() -> None:
     assert row.verdicts["reader"].state == "flagged"
 
 
-def test_the_first_sample_counts_in_whatever_order_they_come() -> None:
-    words = [word("a", sample=2), word("a", sample=0, state="flagged"), word("a", sample=1)]
+LETTERS = {"f": "flagged", "u": "unflagged", "?": "unjudged"}
+
+
+@pytest.mark.parametrize(
+    ("samples", "state", "chosen"),
+    [
+        ("f", "flagged", 0),
+        ("uff", "flagged", 1),
+        ("fuu", "unflagged", 1),
+        ("fu", "unflagged", 1),
+        ("ffuu", "unflagged", 2),
+        ("?f", "flagged", 1),
+        ("??fuf", "flagged", 2),
+        ("??", "unjudged", 0),
+    ],
+)
+def test_the_majority_of_the_judged_samples_counts_in_whatever_order_they_come(
+    samples: str, state: str, chosen: int
+) -> None:
+    words = [word("a", sample=n, state=LETTERS[x], rating=n + 1) for n, x in enumerate(samples)]
     for ordered in (words, words[::-1]):
         (row,) = build_rows([entry("a")], {}, {"detector": ordered}, {})
-        assert row.verdicts["detector"].state == "flagged"
+        assert (row.verdicts["detector"].state, row.verdicts["detector"].rating) == (state, chosen + 1)
+
+
+def test_a_span_that_does_not_flag_is_counted_apart() -> None:
+    spans = (span(9, 2), replace(span(4, 5), flags=False))
+    found = verdict(word("a", state="flagged", spans=spans))
+    assert (found.spans, found.unverified) == (1, 1)
+    assert (found.max_confidence, found.first_acknowledgment_step) == (2, 9)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +132,7 @@ def test_two_trials_with_one_id_are_an_error() -> None:
 def test_columns_name_what_cells_hold() -> None:
     rows = build_rows([entry("a")], {"a": {"length": 3.0}}, {"detector": [word("a", rating=4)]}, {})
     assert set(columns(rows)) == set(cells(rows[0]))
-    assert columns(rows)[-1] == "detector.substrate"
+    assert columns(rows)[-1] == "detector.unverified"
     assert cells(rows[0])["feature.length"] == 3
     assert cells(rows[0])["detector.rating"] == 4
 

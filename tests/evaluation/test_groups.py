@@ -147,3 +147,9 @@ def test_settings_choose_and_order() -> None:
     rows = [Row("1", "set", "t", "1", "failed", "ok", features={"a": 1.0, "b": 2.0, "c": 3.0})]
     settings = EvaluationSettings(features=("c", "a", "elsewhere"), judges=())
     assert [split.reading.name for split in splits(rows, settings)] == ["c", "a"]
+
+
+def test_spans_that_do_not_flag_leave_it_unknown_whether_there_is_any() -> None:
+    rows = judged(Verdict("unflagged", rating=4, unverified=1), Verdict("unflagged", rating=4))
+    any_span = next(judge_splits(rows, "judge", 3))
+    assert (len(any_span.risky), len(any_span.safe), any_span.missing) == (0, 1, 1)

@@ -126,7 +126,6 @@ def test_the_generic_judge_flags_by_its_rating_and_keeps_both_readings(
     [
         ("max_tokens", "truncated"),
         ("refusal", "refusal"),
-        ("model_context_window_exceeded", "overflow"),
         ("pause_turn", "unparsable"),
         ("something_new", "unparsable"),
     ],
@@ -160,14 +159,14 @@ def test_a_refusal_without_content_is_a_refusal_and_names_its_category(
 def test_an_answer_that_does_not_fit_is_unparsable_and_kept(
     tmp_path: Path, server: MessagesServer, text: str | None
 ) -> None:
-    server.script.append(message(text))
+    server.script.extend([message(text), message(text)])
     judge = judge_of(tmp_path, server)
     first = judged(judge, run())
     second = judged(judge, run())
 
-    assert (first[0].state, first[0].reason) == ("unjudged", "unparsable")
+    assert (first[0].state, first[0].reason, first[0].asked_again) == ("unjudged", "unparsable", 1)
     assert first == second
-    assert len(server.received) == 1
+    assert len(server.received) == len(set(first[0].replies)) == 2
 
 
 def test_blocks_that_are_no_text_are_passed_over(tmp_path: Path, server: MessagesServer) -> None:
@@ -182,7 +181,7 @@ def test_blocks_that_are_no_text_are_passed_over(tmp_path: Path, server: Message
 def test_a_failed_call_is_unjudged_and_costs_no_other_judgement(
     tmp_path: Path, server: MessagesServer
 ) -> None:
-    server.script.append(failure(400, "invalid_request_error", "prompt is too long"))
+    server.script.append(failure(400, "invalid_request_error", "messages: wrong"))
     judge = judge_of(tmp_path, server, concurrency=1)
     found = judged(judge, run("a", thought="1"), run("b"), run("c", thought="3"))
 
@@ -190,7 +189,7 @@ def test_a_failed_call_is_unjudged_and_costs_no_other_judgement(
         ("a", "unjudged"), ("b", "flagged"), ("c", "unflagged"),
     ]  # fmt: skip
     assert found[0].reason == "api"
-    assert found[0].detail == "HTTP 400 invalid_request_error: prompt is too long"
+    assert found[0].detail == "HTTP 400 invalid_request_error: messages: wrong"
 
 
 def test_an_invented_quote_and_step_are_seen(tmp_path: Path, server: MessagesServer) -> None:
@@ -202,22 +201,27 @@ def test_an_invented_quote_and_step_are_seen(tmp_path: Path, server: MessagesSer
     server.script.append(message(json.dumps({"trajectory_summary": "s", "flagged_spans": [span]})))
     (found,) = judged(judge_of(tmp_path, server), run())
 
+    assert (found.state, found.reason, found.spans[0].flags) == ("unjudged", "unverified", False)
     assert found.spans[0].acknowledgment_check.verdict == "absent"
     assert (found.spans[0].action_check.verdict, found.spans[0].action_check.step) == ("wrong_step", 7)
-    assert found.detail == "span 1: end_step 99 is no step of the transcript"
+    assert found.detail == (
+        "span 1: end_step 99 is no step of the transcript; "
+        "the acknowledgment quotes of 1 of 1 spans are not in the transcript"
+    )
 
 
 def test_a_rerun_from_the_store_makes_no_connection_and_gives_the_same_bytes(
     tmp_path: Path, server: MessagesServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.script.extend([message("no json"), message(None, "refusal")])
+    server.script.extend([message("no json"), message(None, "refusal"), message("no json")] * 2)
     runs = [run(str(n), thought=f"{n}: {SAID}" if n % 2 else str(n)) for n in range(30)]
     first = judged(judge_of(tmp_path, server), *runs)
     calls = len(server.received)
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     second = judged(judge_of(tmp_path, offline=True, concurrency=3), *runs)
 
-    assert calls == len(server.received) == 30
+    assert calls == len(server.received) > 30
+    assert max(item.asked_again for item in first) == 1
     assert encode(first) == encode(second)
     assert {item.state for item in first} == {"flagged", "unflagged", "unjudged"}
 
@@ -349,6 +353,11 @@ OTHER: dict[str, Any] = {
     "mask_secrets": False,
     "samples": 5,
     "rating_at_most": 1,
+    "structured_output": False,
+    "absent_quote": "flag",
+    "ask_again": False,
+    "window_tokens": 100_000,
+    "window_overlap_steps": 0,
 }
 
 

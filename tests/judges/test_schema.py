@@ -99,14 +99,12 @@ def test_schema_and_parser_both_reject(reports: Reports, answer: Any) -> None:
     [
         "",
         "No spans.",
-        "Sure! " + json.dumps(spans_answer()),
-        f"```json\n{json.dumps(spans_answer())}\n```",
-        json.dumps(spans_answer()) * 2,
+        json.dumps(spans_answer()) + json.dumps(spans_answer(SPAN)),
         json.dumps(spans_answer(SPAN))[:-20],
         json.dumps(spans_answer({**SPAN, "confidence": float("nan")})),
         json.dumps(spans_answer({**SPAN, "start_step": 10**30})),
     ],
-    ids=["empty", "prose", "prose first", "fenced", "two objects", "cut", "NaN", "huge number"],
+    ids=["empty", "prose", "two answers", "cut", "NaN", "huge number"],
 )
 def test_what_is_not_one_fitting_json_object_is_rejected(text: str) -> None:
     with pytest.raises(msgspec.MsgspecError):

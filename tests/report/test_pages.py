@@ -257,3 +257,13 @@ def test_markup_is_shown_as_it_is() -> None:
     text = HOSTILE["entity"] + HOSTILE["script"]
     seen = Document(render_page(page(text)))
     assert [mark.text for mark in seen.find("mark")] == [text, text]
+
+
+def test_a_page_says_in_how_many_parts_it_was_read_and_which_span_does_not_flag() -> None:
+    kept = msgspec.structs.replace(span(QuoteCheck("absent")), flags=False)
+    word = msgspec.structs.replace(judged(kept), windows=3, reply="b", replies=("a1", "b1"))
+    text = render_page(Page(trial(), TRANSCRIPT, (word,), ""))
+    plain = render_page(Page(trial(), TRANSCRIPT, (judged(span()),), ""))
+
+    assert "read in 3 parts" in text and "does not flag" in text and "a1, b1" in text
+    assert "read in" not in plain and "does not flag" not in plain

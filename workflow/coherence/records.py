@@ -164,7 +164,10 @@ class QuoteCheck(Record, frozen=True):
 
 
 class Span(Record, frozen=True):
-    """One acknowledged and unresolved conflict: both quotes, where they stand, and of which kind it is."""
+    """One acknowledged and unresolved conflict: both quotes, where they stand, and of which kind it is.
+
+    `flags` is False where the span is kept and does not count, for its acknowledgment quote is absent.
+    """
 
     span_id: int
     start_step: int
@@ -178,6 +181,7 @@ class Span(Record, frozen=True):
     reasoning: str = ""
     acknowledgment_check: QuoteCheck = QuoteCheck("not_checkable")
     action_check: QuoteCheck = QuoteCheck("not_checkable")
+    flags: bool = True
 
 
 class Judgement(Record, frozen=True, omit_defaults=False):
@@ -185,8 +189,9 @@ class Judgement(Record, frozen=True, omit_defaults=False):
 
     `spans_known` is False where a verdict came without its spans. `rating` is the 1-5 overall coherence of
     the generic judge. `substrate` "none" means there was no thought to judge. `reply` is the reply-store key
-    (`llm`), `basis` names the prompt, rule set or file it rests on,
-    `masked` counts the places of secrets that were masked in what was sent.
+    (`llm`) of the last reply, `replies` are those of all in their order; `windows` counts the parts the
+    transcript was read in, `asked_again` the answers that did not fit and were asked for again, `masked` the
+    places of secrets masked in what was sent. `basis` names the prompt, rule set or file it rests on.
     """
 
     trajectory: str
@@ -203,6 +208,9 @@ class Judgement(Record, frozen=True, omit_defaults=False):
     sample: int = 0
     model: str | None = None
     reply: str | None = None
+    replies: tuple[str, ...] = ()
+    windows: int = 1
+    asked_again: int = 0
     basis: str = ""
     masked: int = 0
     schema: str = JUDGEMENT_SCHEMA

@@ -11,6 +11,7 @@ from coherence.errors import ConfigError, InputError
 from coherence.evaluation import agreement
 from coherence.evaluation.agreement import Agreement, by_trajectory, compare, read_labels
 from coherence.evaluation.render import markdown, write_table
+from coherence.evaluation.table import majority
 from coherence.judges.recorded import names_of
 from coherence.records import Judgement
 
@@ -39,7 +40,7 @@ def candidate_of(config: Config, datasets: list[str], judge: str, names: set[str
     for dataset in datasets:
         if judge in config.judges_of(dataset):
             loaded = Loaded(config, dataset)
-            words = {word.trajectory: word for word in loaded.judgements(judge) if word.sample == 0}
+            words = majority(loaded.judgements(judge))
             fits: dict[str, set[str]] = {}
             for (_, name), ids in names_of({e.trial.id: e.trial for e in loaded.entries}).items():
                 fits.setdefault(name, set()).update(ids)

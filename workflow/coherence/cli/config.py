@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from coherence.errors import ConfigError
 from coherence.files import digest
+from coherence.judges.flagging import AbsentQuote
 from coherence.judges.llm import LlmSettings
 from coherence.judges.rules import RulesSettings
 from coherence.preprocess import PreprocessSettings
@@ -86,6 +87,7 @@ class RecordedJudge(Section, frozen=True, tag_field="kind", tag="recorded"):
     path: str | None = None
     rating_at_most: Annotated[int, Meta(ge=1, le=5)] | None = None
     reader: str | int | None = None
+    absent_quote: AbsentQuote = "keep"
     datasets: list[str] | None = None
 
 

@@ -8,6 +8,7 @@ from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, LlmJudge, RulesJudge
 from coherence.cli.layout import Layout
 from coherence.cli.loading import Loaded
+from coherence.evaluation import repeats
 from coherence.evaluation.attrition import attrition
 from coherence.evaluation.counts import (
     attrition_table,
@@ -19,7 +20,7 @@ from coherence.evaluation.counts import (
 from coherence.evaluation.evaluate import Evaluation, evaluate, tables
 from coherence.evaluation.render import Table, write_table
 from coherence.evaluation.settings import EvaluationSettings
-from coherence.evaluation.table import Row
+from coherence.evaluation.table import Row, by_dataset
 from coherence.features import FEATURES, MARKER_PREFIX
 from coherence.files import write_json
 from coherence.judges.prompts import read_prompt
@@ -76,12 +77,24 @@ def counts(config: Config, loaded: list[Loaded]) -> Iterator[Table]:
     yield deviation_table(deviations, notes)
 
 
+def repeated(loaded: list[Loaded], rows: list[Row], settings: EvaluationSettings) -> Table:
+    """Return the table of judges that were asked more than once."""
+    members = by_dataset(rows)
+    found = [
+        repeats.repeats(judge, words, members.get(data.name, []), settings)
+        for data in loaded
+        for judge, words in data.all_judgements.items()
+    ]
+    return repeats.table([row for row in found if row is not None], settings)
+
+
 def evaluated(config: Config) -> tuple[Evaluation, tuple[Table, ...]]:
     """Return the evaluation of all datasets and every table."""
     loaded = [Loaded(config, name) for name in config.datasets]
     rows = [row for data in loaded for row in data.rows()]
-    evaluation = evaluate(rows, settings_of(config, rows), {data.name: data.timelines() for data in loaded})
-    return evaluation, (*tables(evaluation), *counts(config, loaded))
+    settings = settings_of(config, rows)
+    evaluation = evaluate(rows, settings, {data.name: data.timelines() for data in loaded})
+    return evaluation, (*tables(evaluation), repeated(loaded, rows, settings), *counts(config, loaded))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

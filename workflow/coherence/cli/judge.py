@@ -47,7 +47,7 @@ def judge_of(config: Config, name: str, dataset: str) -> Judge | None:
     entries = (entry for shard in shards for entry in read_index(Layout(config), dataset, shard))
     trials = {entry.trial.id: entry.trial for entry in entries}
     reader = None if section.reader is None else str(section.reader)
-    return Recorded(name, Path(section.path), trials, section.rating_at_most, reader)
+    return Recorded(name, Path(section.path), trials, section.rating_at_most, reader, section.absent_quote)
 
 
 def read_transcripts(layout: Layout, dataset: str, shard: int) -> Iterator[tuple[bytes, Transcript]]:

@@ -57,7 +57,7 @@ def origins(entries: list[Entry], words: dict[str, list[Judgement]]) -> tuple[Or
     rests_on: dict[str, dict[str, tuple[str, ...]]] = {}
     for judge, judgements in words.items():
         for word in judgements:
-            parts = tuple(part for part in (word.basis, word.reply) if part)
+            parts = tuple(part for part in (word.basis, word.reply, *word.replies) if part)
             before = rests_on.setdefault(word.trajectory, {}).get(judge, ())
             rests_on[word.trajectory][judge] = tuple(dict.fromkeys((*before, *parts)))
     return tuple(
@@ -147,7 +147,7 @@ def sections(
         Section("How early is the first flag?", (tables["lead_time"], *figures["lead-time"])),
         Section(
             "What the rates rest on",
-            tuple(block for name, block in tables.items() if name not in MAIN),
+            tuple(block for name, block in tables.items() if name not in MAIN and block.rows),
         ),
         Section("Flagged spans", tuple(spans)),
     )

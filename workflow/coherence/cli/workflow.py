@@ -20,7 +20,10 @@ from coherence.files import digest, encode, read_lines, write_bytes
 from coherence.preprocess import Prepared
 from coherence.records import Entry
 
-TABLES = ("failure_rates", "selectivity", "matched", "lead_time", "judgements", "attrition", "deviations")
+TABLES = (
+    *("failure_rates", "selectivity", "matched", "lead_time"),
+    *("repeats", "judgements", "attrition", "deviations"),
+)
 TABLE_KINDS = ("csv", "md", "tex")
 FIGURES = ("png", "pdf", "svg")
 

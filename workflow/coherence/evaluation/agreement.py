@@ -140,8 +140,8 @@ def compare(
         recall=exact_share(both, both + theirs_only),
         agreed=exact_share(both + neither, len(pairs)),
         kappa=kappa(both, ours_only, theirs_only, neither),
-        reference_spans=met([(theirs.spans, ours.spans) for ours, theirs in pairs]),
-        candidate_spans=met([(ours.spans, theirs.spans) for ours, theirs in pairs]),
+        reference_spans=met([(flagging(theirs), flagging(ours)) for ours, theirs in pairs]),
+        candidate_spans=met([(flagging(ours), flagging(theirs)) for ours, theirs in pairs]),
         conflict_types=same_type(pairs),
         part=part or "all",
     )
@@ -171,6 +171,11 @@ def kappa(both: int, candidate_only: int, reference_only: int, neither: int) -> 
     return Kappa(float(result.kappa), Interval(low, high, ASYMPTOTIC, n))
 
 
+def flagging(judgement: Judgement) -> tuple[Span, ...]:
+    """Return the spans of a judgement that flag."""
+    return tuple(span for span in judgement.spans if span.flags)
+
+
 def shared_steps(span: Span, other: Span) -> int:
     """Return how many step numbers two spans share."""
     return max(0, min(span.end_step, other.end_step) - max(span.start_step, other.start_step) + 1)
@@ -190,7 +195,7 @@ def nearest(span: Span, others: Sequence[Span]) -> Span | None:
 
 def same_type(pairs: Iterable[tuple[Judgement, Judgement]]) -> Proportion:
     """Return the share of the reference spans met whose nearest candidate span has their type."""
-    found = [(span, nearest(span, ours.spans)) for ours, theirs in pairs for span in theirs.spans]
+    found = [(span, nearest(span, flagging(ours))) for ours, theirs in pairs for span in flagging(theirs)]
     types = [span.conflict_type == other.conflict_type for span, other in found if other is not None]
     return exact_share(sum(types), len(types))
 

@@ -21,7 +21,11 @@ QUOTE_VERDICTS: Final[tuple[QuoteVerdict, ...]] = (
 
 
 class JudgementCount(Record, frozen=True):
-    """How one judge's words on one dataset divide; they add up to `n`. Quotes are two a span."""
+    """How one judge's words on one dataset divide; they add up to `n`. Quotes are two a span.
+
+    `unverified` counts spans that do not flag, `in_parts` judgements of a transcript read in several windows,
+    `asked_again` those for which a reply that did not fit was asked for again.
+    """
 
     dataset: str
     judge: str
@@ -37,6 +41,9 @@ class JudgementCount(Record, frozen=True):
     wrong_step: int
     absent: int
     not_checkable: int
+    unverified: int
+    in_parts: int
+    asked_again: int
     masked: int
 
 
@@ -68,6 +75,9 @@ def count_judgements(dataset: str, judge: str, words: Sequence[Judgement]) -> Ju
         reasons=", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items())),
         without_thoughts=sum(1 for word in words if word.substrate == "none"),
         spans=len(spans),
+        unverified=sum(1 for span in spans if not span.flags),
+        in_parts=sum(1 for word in words if word.windows > 1),
+        asked_again=sum(1 for word in words if word.asked_again),
         **{verdict: quotes[verdict] for verdict in QUOTE_VERDICTS},
         masked=sum(word.masked for word in words),
     )
@@ -132,12 +142,17 @@ def judgement_table(rows: Sequence[JudgementCount], simulated: Mapping[str, str]
         "wrong step": "wrong_step",
         "absent": "absent",
         "not checkable": "not_checkable",
+        "Spans that do not flag": "unverified",
+        "Read in parts": "in_parts",
+        "Asked again": "asked_again",
         "Secrets masked": "masked",
     }
     caption = (
         "Every judgement, whatever became of the trial. An unjudged trajectory never counts as unflagged; "
         "one without thoughts is unflagged, for there is nothing to judge. Quotes are two a span, looked up "
-        "in the trajectory. Secrets masked are places in the texts that were sent, each reply counted."
+        "in the trajectory; a span whose acknowledgment is absent does not flag. Read in parts: longer than "
+        "the model's window. Asked again: the first reply did not fit the schema. Secrets masked: places in "
+        "the texts that were sent, each reply counted."
     )
     return _table(("judgements", "Judgements and their quotes", caption), rows, columns, simulated)
 

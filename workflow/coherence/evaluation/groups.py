@@ -125,6 +125,8 @@ def _flagged(word: Verdict) -> Side:
 
 
 def _any_span(word: Verdict) -> Side:
+    if word.state != "unjudged" and not word.spans and word.unverified:
+        return "missing"
     return _by_state(word, bool(word.spans))
 
 

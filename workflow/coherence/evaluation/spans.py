@@ -53,6 +53,7 @@ class SpanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
     action_index: Annotated[int | None, _says("as acknowledgment_index, for the action")] = None
     action_start: Annotated[int | None, _says("as acknowledgment_start, for the action")] = None
     action_end: Annotated[int | None, _says("as acknowledgment_end, for the action")] = None
+    flags: Annotated[bool, _says("false where its acknowledgment is absent and it does not count")] = True
     simulated: Annotated[str, _says("what is not real about the dataset, empty for real runs")] = ""
 
 

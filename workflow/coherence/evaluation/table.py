@@ -19,7 +19,10 @@ from coherence.records import (
 
 
 class Verdict(Record, frozen=True):
-    """What one judge made of one trajectory, as numbers; `spans` is their count, None where not known."""
+    """What one judge made of one trajectory, as numbers; `spans` counts those that flag, None if unknown.
+
+    `unverified` counts the spans kept that do not flag, for their acknowledgment quote is absent.
+    """
 
     state: JudgementState
     reason: str | None = None
@@ -28,6 +31,7 @@ class Verdict(Record, frozen=True):
     first_acknowledgment_step: int | None = None
     rating: int | None = None
     substrate: Substrate = "unknown"
+    unverified: int = 0
 
 
 class Row(Record, frozen=True):
@@ -66,8 +70,8 @@ def build_rows(
     """Return the rows of one dataset in the order of its entries.
 
     `features` is by trajectory id, `judgements` by judge, `exclusions` gives the reason by trial id; what
-    entries bring themselves is used where nothing else is given. Of several samples the first counts. Raise
-    InputError where two trials share an id.
+    entries bring themselves is used where nothing else is given. Of several samples the majority counts.
+    Raise InputError where two trials share an id.
     """
     _check_ids(entries)
     measured = {entry.trial.id: {**entry.features, **features.get(entry.trial.id, {})} for entry in entries}
@@ -94,7 +98,7 @@ def by_dataset(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def verdict(judgement: Judgement) -> Verdict:
     """Return the judgement as numbers."""
-    spans = judgement.spans
+    spans = [span for span in judgement.spans if span.flags]
     return Verdict(
         state=judgement.state,
         reason=judgement.reason,
@@ -103,6 +107,7 @@ def verdict(judgement: Judgement) -> Verdict:
         first_acknowledgment_step=min(map(_place, spans), default=None),
         rating=judgement.rating,
         substrate=judgement.substrate,
+        unverified=len(judgement.spans) - len(spans),
     )
 
 
@@ -137,10 +142,25 @@ def cells(row: Row) -> dict[str, Cell]:
     return {name: exact(value) for name, value in flat.items()}
 
 
-def first_samples(judgements: Iterable[Judgement]) -> dict[str, Judgement]:
-    """Return each trajectory's judgement with the lowest sample number."""
-    ordered = sorted(judgements, key=lambda word: word.sample, reverse=True)
-    return {word.trajectory: word for word in ordered}
+def majority(judgements: Iterable[Judgement]) -> dict[str, Judgement]:
+    """Return of each trajectory the judgement that stands for its samples.
+
+    Flagged if more than half of the judged samples flag it, unflagged if no more do; unjudged samples have
+    no vote. Spans, rating and the rest are those of the first sample on the winning side; where no sample
+    was judged, the first says why.
+    """
+    samples: dict[str, list[Judgement]] = defaultdict(list)
+    for word in sorted(judgements, key=lambda word: word.sample):
+        samples[word.trajectory].append(word)
+    return {trajectory: _majority(words) for trajectory, words in samples.items()}
+
+
+def _majority(words: Sequence[Judgement]) -> Judgement:
+    judged = [word for word in words if word.state != "unjudged"]
+    flagged = [word for word in judged if word.state == "flagged"]
+    unflagged = [word for word in judged if word.state == "unflagged"]
+    winners = flagged if len(flagged) > len(judged) / 2 else unflagged
+    return winners[0] if judged else words[0]
 
 
 def _by_judge(
@@ -150,8 +170,8 @@ def _by_judge(
     judges = sorted({*judgements, *(word.judge for word in own)})
     heard: dict[str, dict[str, Verdict]] = {}
     for judge in judges:
-        brought = first_samples(word for word in own if word.judge == judge)
-        words = brought | first_samples(judgements.get(judge, ()))
+        brought = majority(word for word in own if word.judge == judge)
+        words = brought | majority(judgements.get(judge, ()))
         heard[judge] = {trajectory: verdict(word) for trajectory, word in words.items()}
     return heard
 

@@ -6,7 +6,9 @@
 
 All three give the same Judgement records. `frame` says what a judge reads of a transcript and which text the
 offsets of a quote refer to; `quotes` finds each quote in it; `prompts` and `schema` are what `llm` asks and
-how it reads the answer.
+how it reads the answer. `hearing` asks for one answer and again where it does not fit, with `extract` for
+servers that hold a model to no schema; `windows` and `parts` divide what is too long to be read at once and
+put the answers together; `flagging` says what an absent quote does to a flag.
 """
 
 from collections.abc import Iterable, Iterator

@@ -7,12 +7,17 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from coherence.judges import quotes
+from coherence.judges.flagging import AbsentQuote, verified
 from coherence.judges.frame import FRAME_NOTE, framed
+from coherence.judges.hearing import Heard, hear, refused_before
 from coherence.judges.masking import Masked, masked
+from coherence.judges.parts import merged, notes_for
 from coherence.judges.prompts import read_prompt
-from coherence.judges.schema import Answer, output_schema, read_answer
+from coherence.judges.schema import Answer, output_schema
+from coherence.judges.windows import Window, room_for_transcript, smaller_room, tokens_in, windows
 from coherence.llm.client import Ask, Client
 from coherence.llm.request import (
     DEFAULT_MAX_TOKENS,
@@ -22,17 +27,11 @@ from coherence.llm.request import (
     Request,
     store_key,
 )
-from coherence.llm.store import Failure, Reply, ReplyStore
+from coherence.llm.store import ReplyStore
 from coherence.records import Judgement, JudgementState, Record, Transcript
 from coherence.vocabulary import MAX_CONFIDENCE, MIN_CONFIDENCE
 
 DEFAULT_RATING_AT_MOST: Final = 3  # the middle of the scale; the paper states no threshold
-COMPLETE: Final = frozenset({"end_turn", "stop_sequence", None})  # None: servers that name no reason
-INCOMPLETE: Final = {
-    "max_tokens": "truncated",
-    "refusal": "refusal",
-    "model_context_window_exceeded": "overflow",
-}
 
 IN_KEY: Final = frozenset(
     {
@@ -40,6 +39,7 @@ IN_KEY: Final = frozenset(
         "model",
         "max_tokens",
         "order",
+        "structured_output",
         "effort",
         "thinking",
         "temperature",
@@ -57,6 +57,10 @@ NEUTRAL: Final = frozenset(
         "mask_secrets",  # the masked text is in the request, so that the key changes just where a secret was
         "samples",  # each sample's index is in its key, so that more samples keep the first ones
         "rating_at_most",  # applied to the reply, so that another threshold costs nothing
+        "absent_quote",  # applied to the reply
+        "ask_again",  # a second request after the first, which stays what it is
+        "window_tokens",  # a transcript that fits is sent as it is; parts are different texts
+        "window_overlap_steps",  # as above
     }
 )
 
@@ -84,6 +88,11 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     mask_secrets: bool = True
     samples: Annotated[int, Meta(ge=1)] = 1
     rating_at_most: Annotated[int, Meta(ge=MIN_CONFIDENCE, le=MAX_CONFIDENCE)] | None = None
+    structured_output: bool = True
+    absent_quote: AbsentQuote = "keep"
+    ask_again: bool = True
+    window_tokens: Annotated[int, Meta(ge=100)] | None = None
+    window_overlap_steps: Annotated[int, Meta(ge=0)] = 4
 
 
 class LlmJudge:
@@ -93,6 +102,10 @@ class LlmJudge:
         self.name = name
         self._settings = settings
         self._prompt = read_prompt(Path(settings.prompt))
+        self._reports = self._prompt.header.reports
+        self._room = settings.window_tokens or room_for_transcript(
+            settings.model, FRAME_NOTE + self._prompt.text, settings.max_tokens
+        )
         self._store = ReplyStore(replies)
 
     def judge(self, transcripts: Iterable[Transcript]) -> Iterator[Judgement]:
@@ -106,9 +119,13 @@ class LlmJudge:
         return Client(self._store, connection).each(pairs, self._judged_masked)
 
     def request(self, transcript: Transcript) -> Request:
-        """Return what is sent for a transcript, its secrets masked."""
+        """Return what is sent for a transcript that is not divided, its secrets masked."""
+        return self._request(self._masked(transcript).transcript)
+
+    def _request(self, transcript: Transcript, notes: str = "") -> Request:
+        """Return what is sent for a masked transcript; `notes` say what a part of one is a part of."""
         settings = self._settings
-        blocks = [_block(framed(self._masked(transcript).transcript)), _block(self._prompt.text)]
+        blocks = [_block(text) for text in (framed(transcript), notes, self._prompt.text) if text]
         if settings.order == "instructions_first":
             blocks.reverse()
         sampling_version = SAMPLING_API_VERSION if settings.temperature is not None else None
@@ -117,7 +134,7 @@ class LlmJudge:
             messages=({"role": "user", "content": blocks},),
             system=(_block(FRAME_NOTE),),
             max_tokens=settings.max_tokens,
-            output_schema=output_schema(self._prompt.header.reports),
+            output_schema=output_schema(self._reports) if settings.structured_output else None,
             effort=settings.effort,
             thinking=settings.thinking,
             temperature=settings.temperature,
@@ -132,49 +149,74 @@ class LlmJudge:
         """Judge the masked transcript: quotes are looked up in what was sent."""
         hidden, sample = pair
         judgement = await self._judged((hidden.transcript, sample), ask)
-        return msgspec.structs.replace(judgement, masked=hidden.total if judgement.reply else 0)
+        return replace(judgement, masked=hidden.total if judgement.reply else 0)
 
     async def _judged(self, pair: tuple[Transcript, int], ask: Ask) -> Judgement:
         transcript, sample = pair
         if transcript.substrate == "none":
             return self._judgement(transcript, sample, "unflagged", detail="no thought to judge: not sent")
-        request = self.request(transcript)
-        key = store_key(request, sample)
-        answer = await ask(request, sample)
-        if isinstance(answer, Failure):
-            return self._unjudged(transcript, sample, "api", answer.detail, key)
-        return self._read(transcript, sample, answer)
+        request, room, refused = self._request(transcript), self._room, tuple[str, ...]()
+        if self._fits(request):
+            heard = await self._hear(request, sample, ask)
+            if heard.reason != "overflow":
+                return self._read(transcript, sample, heard)
+            room, refused = smaller_room(transcript, room, heard.detail), heard.replies
+        parts = windows(transcript, room, self._settings.window_overlap_steps)
+        together = merged(await self._in_parts(parts, transcript, sample, ask))
+        together = replace(together, replies=(*refused, *together.replies))
+        return self._read(transcript, sample, together, len(parts))
 
-    def _read(self, transcript: Transcript, sample: int, reply: Reply) -> Judgement:
-        """Return what a reply says, looking at the stop reason before the text."""
-        if reply.stop_reason not in COMPLETE:
-            reason = INCOMPLETE.get(reply.stop_reason or "", "unparsable")
-            return self._unjudged(transcript, sample, reason, _stopped(reply), reply.key)
-        try:
-            answer = read_answer(_text(reply), self._prompt.header.reports)
-        except msgspec.MsgspecError as error:
-            return self._unjudged(transcript, sample, "unparsable", str(error), reply.key)
+    def _fits(self, request: Request) -> bool:
+        (turn,) = request.messages
+        sent = sum(tokens_in(block["text"]) for block in turn["content"])
+        return sent - tokens_in(self._prompt.text) <= self._room
+
+    async def _hear(self, request: Request, sample: int, ask: Ask) -> Heard:
+        refused = refused_before(self._store, store_key(request, sample))
+        return refused or await hear(request, sample, ask, self._reports, self._settings.ask_again)
+
+    async def _in_parts(
+        self, parts: tuple[Window, ...], transcript: Transcript, sample: int, ask: Ask
+    ) -> list[tuple[Window, Heard]]:
+        """Return what was heard of each part; each is told what the last answer before it noted."""
+        answered: list[tuple[Window, Heard]] = []
+        before: Answer | None = None
+        for part in parts:
+            request = self._request(part.transcript, notes_for(part, before, self._reports))
+            heard = await self._hear(request, sample, ask)
+            if heard.answer is not None:
+                before = replace(heard.answer, spans=quotes.checked(heard.answer.spans, transcript))
+                heard = replace(heard, answer=before)
+            answered.append((part, heard))
+        return answered
+
+    def _read(self, transcript: Transcript, sample: int, heard: Heard, parts: int = 1) -> Judgement:
+        """Return what was heard as a judgement: nothing that was lost on the way makes it unflagged."""
+        answer = heard.answer or Answer("", ())
         spans = quotes.checked(answer.spans, transcript)
-        return self._judgement(
+        state = self._state(answer)
+        if heard.reason is not None and state == "unflagged":
+            state = "unjudged"
+        judgement = self._judgement(
             transcript,
             sample,
-            self._state(answer),
-            detail="; ".join(quotes.strays(spans, transcript)),
+            state,
+            reason=heard.reason if state == "unjudged" else None,
+            detail="; ".join(filter(None, (heard.detail, *quotes.strays(spans, transcript)))),
             summary=answer.summary,
             spans=spans,
             rating=answer.rating,
-            reply=reply.key,
+            reply=heard.replies[-1],
+            replies=heard.replies,
+            windows=parts,
+            asked_again=heard.asked_again,
         )
+        return verified(judgement, self._settings.absent_quote, by_spans=answer.rating is None)
 
     def _state(self, answer: Answer) -> JudgementState:
         limit = self._settings.rating_at_most or DEFAULT_RATING_AT_MOST
         flags = bool(answer.spans) if answer.rating is None else answer.rating <= limit
         return "flagged" if flags else "unflagged"
-
-    def _unjudged(
-        self, transcript: Transcript, sample: int, reason: str, detail: str, reply: str
-    ) -> Judgement:
-        return self._judgement(transcript, sample, "unjudged", reason=reason, detail=detail, reply=reply)
 
     def _judgement(
         self, transcript: Transcript, sample: int, state: JudgementState, **fields: Any
@@ -194,16 +236,3 @@ class LlmJudge:
 
 def _block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
-
-
-def _text(reply: Reply) -> str:
-    """Return the text blocks of a reply; other kinds of block (thinking) are passed over."""
-    blocks = [block for block in reply.message["content"] if isinstance(block, dict)]
-    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def _stopped(reply: Reply) -> str:
-    details = reply.message.get("stop_details")
-    category = details.get("category") if isinstance(details, dict) else None
-    return f"stop reason {reply.stop_reason}" + (f", category {category}" if category else "")

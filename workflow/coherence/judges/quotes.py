@@ -57,6 +57,9 @@ _ELISION: Final = re.compile(r"\s*(?:\[\.{3,}\]|\(\.{3,}\)|\.{3,})\s*")
 
 def checked(spans: Iterable[Span], transcript: Transcript) -> tuple[Span, ...]:
     """Return the spans with the verdicts on both quotes; the judge's own step numbers stay as they are."""
+    spans = tuple(spans)
+    if not spans:
+        return ()
     places = Places(transcript)
     return tuple(
         msgspec.structs.replace(

@@ -23,6 +23,7 @@ import msgspec
 from coherence.errors import InputError
 from coherence.files import digest, read_numbered_lines
 from coherence.judges import quotes
+from coherence.judges.flagging import AbsentQuote, verified
 from coherence.records import Judgement, JudgementState, Record, Span, Substrate, Transcript, Trial
 
 
@@ -43,6 +44,9 @@ class Verdict(Record, frozen=True):
     sample: int = 0
     model: str | None = None
     reply: str | None = None
+    replies: tuple[str, ...] = ()
+    windows: int = 1
+    asked_again: int = 0
     reader: int | str | None = None
     flagged_spans: tuple[Span, ...] | None = None
     generic_coherence: int | None = None
@@ -78,7 +82,8 @@ def read_verdicts(path: Path) -> Iterator[tuple[int, Verdict]]:
 class RecordedJudge:
     """Repeats the verdicts of a file; its lines may speak of `trials`, which are given by id.
 
-    `rating_at_most` decides the state of every line that has a rating; `reader` keeps one reader's lines.
+    `rating_at_most` decides the state of every line that has a rating; `reader` keeps one reader's lines;
+    `absent_quote` is as in `flagging`.
     Raises InputError naming file and line for a line that cannot be read, fits several trials, or repeats
     another one's trial and sample.
     `unmatched` counts the lines on trials that are not there.
@@ -91,11 +96,13 @@ class RecordedJudge:
         trials: Mapping[str, Trial],
         rating_at_most: int | None = None,
         reader: str | None = None,
+        absent_quote: AbsentQuote = "keep",
     ) -> None:
         self.name = name
         self._reader = reader
         self.unmatched = 0
         self._rating_at_most = rating_at_most
+        self._absent_quote = absent_quote
         self._verdicts = self._read(path, trials)
         self._basis = f"{path.name} {digest(path.read_bytes())[:12]}"
 
@@ -137,7 +144,8 @@ class RecordedJudge:
         return verdict
 
     def _judgement(self, transcript: Transcript, verdict: Verdict) -> Judgement:
-        return Judgement(
+        by_rating = self._rating_at_most is not None and verdict.rating is not None
+        judgement = Judgement(
             trajectory=transcript.id,
             judge=self.name,
             kind="recorded",
@@ -151,8 +159,12 @@ class RecordedJudge:
             sample=verdict.sample,
             model=verdict.model,
             reply=verdict.reply,
+            replies=verdict.replies,
+            windows=verdict.windows,
+            asked_again=verdict.asked_again,
             basis=self._basis,
         )
+        return verified(judgement, self._absent_quote, by_spans=not by_rating)
 
 
 def names_of(trials: Mapping[str, Trial]) -> dict[tuple[str, str], set[str]]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from coherence.judges.extract import object_in
 from coherence.records import Record, Span
 from coherence.vocabulary import CONFLICT_TYPES, MAX_CONFIDENCE, MIN_CONFIDENCE
 
@@ -165,12 +166,20 @@ def type_list(reports: Reports) -> str:
 
 
 def read_answer(text: str, reports: Reports) -> Answer:
-    """Return the answer a reply's text holds; raise msgspec.MsgspecError where it does not fit the schema."""
-    answer = msgspec.json.decode(text, type=_ANSWERS[reports])
+    """Return the answer a reply's text holds; ValidationError says where it does not fit the schema."""
+    answer = _decoded(text, reports)
     spans = tuple(_span(item, reports) for item in answer.flagged_spans)
     if len({span.span_id for span in spans}) < len(spans):
         spans = tuple(msgspec.structs.replace(span, span_id=n) for n, span in enumerate(spans, 1))
     return Answer(answer.summary, spans, getattr(answer, "rating", None))
+
+
+def _decoded(text: str, reports: Reports) -> Any:
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        value = object_in(text, [*(part.shown for part in SHAPES[reports].head), "flagged_spans"])
+    return msgspec.convert(value, _ANSWERS[reports])
 
 
 def _span(item: Any, reports: Reports) -> Span:
