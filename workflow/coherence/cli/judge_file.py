@@ -31,6 +31,8 @@ VERDICTS: Final = {
     "not_checkable": "not checkable",
 }
 BY_RULES: Final = Config(datasets={}, judges={"rules": RulesJudge()})
+# What a config that only brings judges lacks; a file is judged whatever its datasets are.
+ALONE: Final = {"datasets": {"file": {"paths": "file", "format": "atif"}}}
 
 
 def reading_of(path: Path, name: str) -> Reading:
@@ -135,7 +137,7 @@ def run_file(args: argparse.Namespace) -> int:
     """Judge the file; return 0 if there is a verdict, 1 if every judgement is unjudged."""
     if args.dataset is not None or args.shard is not None:
         raise ConfigError(f"{args.file}: a file is judged alone, without --dataset and --shard")
-    config = BY_RULES if args.config is None else read(args.config, {"datasets": {}})
+    config = BY_RULES if args.config is None else read(args.config, ALONE)
     judge = judge_asked(config, args.judge)
     reading = reading_of(args.file, args.format or guess_format(args.file)[0])
     judgements = judgements_of(config, judge, reading)
