@@ -34,7 +34,8 @@ HONEST: dict[str, set[str]] = {  # not what is wanted, and yet true
     **{kind: {API} for kind in {**PASSING, **STOPPING}},
     "fenced": {UNPARSABLE},
     "confidence 7": {UNPARSABLE},
-    "413": {"unjudged(overflow)"},
+    "413": {"unjudged(overflow)", RIGHT},
+    "context window": {RIGHT},
 }
 
 

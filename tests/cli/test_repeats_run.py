@@ -36,7 +36,7 @@ def test_samples_bring_a_majority_and_a_table_of_their_agreement(
     monkeypatch.chdir(tmp_path)
     only_this_key("test-key", monkeypatch, tmp_path)
     write_trial(tmp_path / "runs", "bad", 0.0, f"The sum is 7, {CUE}.")
-    write_trial(tmp_path / "runs", "good", 1.0, "The sum is right.")
+    write_trial(tmp_path / "runs", "worse", 0.0, f"The sum is 8, {CUE}.")
     with serving() as server:
         server.script.extend([message("not an answer"), message(json.dumps(CLEAN))])
         run_all(tmp_path, server, samples=3)
@@ -47,8 +47,8 @@ def test_samples_bring_a_majority_and_a_table_of_their_agreement(
 
     assert (repeats["samples"], repeats["n"], repeats["unanimous_count"]) == ("3", "2", "1")
     assert float(repeats["flip_rate"]) == pytest.approx(1 / 3)
-    assert (counted["n"], counted["flagged"], counted["asked_again"]) == ("6", "2", "1")
-    assert sorted(states.values()) == ["flagged", "unflagged"]
+    assert (counted["n"], counted["flagged"], counted["asked_again"]) == ("6", "5", "1")
+    assert sorted(states.values()) == ["flagged", "flagged"]
     assert "Agreement of repeated judgements" in (tmp_path / "results/report.html").read_text()
     provenance = (tmp_path / "results/provenance.json").read_text()
     assert all(path.stem in provenance for path in (tmp_path / "results/replies").rglob("*.json"))

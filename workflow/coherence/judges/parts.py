@@ -59,8 +59,8 @@ def notes_for(window: Window, before: Answer | None, reports: Reports) -> str:
 def merged(parts: Sequence[tuple[Window, Heard]]) -> Heard:
     """Return what the parts say together: every summary, the lowest rating, each span once.
 
-    A part without an answer leaves the whole without one unless another part has a span or a rating; the
-    detail says which part it was.
+    A part without an answer leaves the whole without one unless another part has a span or a rating, and so
+    does a step that no part could hold whole; the detail says which part it was.
     """
     heard = [part for _, part in parts]
     answers = [part.answer for part in heard if part.answer is not None]
@@ -75,7 +75,8 @@ def merged(parts: Sequence[tuple[Window, Heard]]) -> Heard:
         spans=tuple(replace(span, span_id=number) for number, span in enumerate(spans, 1)),
         rating=min(ratings, default=None),
     )
-    lost = next((part.reason for part in heard if part.answer is None), None)
+    cut = "overflow" if any(window.cuts for window, _ in parts) else None
+    lost = next((part.reason for part in heard if part.answer is None), cut)
     return Heard(
         answer=whole,
         replies=tuple(key for part in heard for key in part.replies),

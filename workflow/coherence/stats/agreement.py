@@ -46,6 +46,7 @@ def gwet_ac1(counts: Ratings) -> float:
 
 def krippendorff_alpha(counts: Ratings) -> Estimate:
     """Return Krippendorff's nominal alpha (Krippendorff 2011); not defined where all ratings say the same."""
+    counts = counts[counts.sum(axis=1) >= 2]
     ratings, categories = counts.sum(axis=1, keepdims=True), counts.sum(axis=0)
     if np.count_nonzero(categories) < 2:
         return Estimate(reason="all ratings say the same")
