@@ -45,3 +45,8 @@ def test_a_clear_trend_is_found() -> None:
 def test_no_trend_without_two_levels_and_two_outcomes(levels: list[int], failed: list[bool]) -> None:
     found = calibration(levels, failed)
     assert (found.trend_p, found.permutation_p) == (None, None)
+
+
+def test_one_pass_alone_has_an_exact_p() -> None:
+    assert calibration([2, 3, 4, 5, 5], [False, True, True, True, True]).permutation_p == 0.2
+    assert calibration([5, 4, 4, 4, 5], [False, True, True, True, True]).permutation_p == 0.4

@@ -70,3 +70,12 @@ def test_covariates_that_say_nothing_new_are_dropped_and_named() -> None:
 def test_no_model_has_a_reason(values: list[float], failed: list[bool], reason: str) -> None:
     found = firth({"flag": values}, failed)
     assert (found.reason, found.coefficients) == (reason, ())
+
+
+def test_a_fit_that_stalls_at_the_finest_precision_still_has_a_p() -> None:
+    # The flag of the paper's first dataset beside a nearly separating score: its constrained fit stalls.
+    failed = [True] * 28 + [False] * 16
+    flag = [1.0] * 15 + [0.0] * 13 + [1.0] + [0.0] * 15
+    score = [float(place % 7) + (6 if place < 20 else 0) for place in range(44)]
+    found = firth({"flag": flag, "score": score, "cube": [value**3 / 100 for value in score]}, failed)
+    assert all(row.p is not None and row.interval is not None for row in found.coefficients)

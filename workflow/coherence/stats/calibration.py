@@ -64,7 +64,11 @@ def _permuted(pairs: Sequence[tuple[int, bool]], settings: Bootstrap) -> float:
     ordered = sorted(pairs)
     bad = np.array([float(level) for level, failed in ordered if failed])
     good = np.array([float(level) for level, failed in ordered if not failed])
-    middle = float(np.mean([level for level, _ in ordered]))
+    everyone = np.array([float(level) for level, _ in ordered])
+    middle = float(everyone.mean())
+    if min(len(bad), len(good)) == 1:  # scipy wants two in each group
+        alone = bad if len(bad) == 1 else good
+        return float((np.abs(everyone - middle) >= abs(alone[0] - middle) - 1e-12).mean())
     result = permutation_test(
         (bad, good),
         lambda first, _, axis: np.abs(first.mean(axis=axis) - middle),

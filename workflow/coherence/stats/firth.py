@@ -13,7 +13,8 @@ from coherence.stats.intervals import LEVEL, Interval
 
 FIRTH: Final = "Firth logistic regression"
 PROFILE: Final = "profile penalised likelihood"
-PRECISION: Final = 1e-10  # the library's own 1e-4 is off in the fifth digit
+# The library's own 1e-4 is off in the fifth digit; a fit without one covariate may not reach the finest.
+PRECISIONS: Final = (1e-10, 1e-8, 1e-6)
 ITERATIONS: Final = 500
 EVENTS_EACH: Final = 10  # of the rarer outcome for each covariate; below it a model is called underpowered
 Floats = NDArray[np.float64]
@@ -95,25 +96,33 @@ def _fit(
     design: Floats, failed: NDArray[np.int_], names: Sequence[str]
 ) -> tuple[float, tuple[Coefficient, ...]]:
     from firthmodels import FirthLogisticRegression, detect_separation  # noqa: PLC0415 - takes 2 s
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
-    model: Any = FirthLogisticRegression(backend="numpy", gtol=PRECISION, xtol=PRECISION, max_iter=ITERATIONS)
-    with catch_warnings():
+    tries: list[Any] = []
+    with threadpool_limits(1), catch_warnings():  # so small a model only waits for further threads
         simplefilter("ignore")  # what does not converge comes back as NaN, and is unknown here
-        model.fit(design, failed)
-        model.lrt()
-        bounds = model.conf_int(alpha=1 - LEVEL, method="pl", max_iter=ITERATIONS, tol=PRECISION)
+        for precision in PRECISIONS:
+            model = FirthLogisticRegression(
+                backend="numpy", gtol=precision, xtol=precision, max_iter=ITERATIONS
+            )
+            tries.append(model.fit(design, failed).lrt())
+            if np.isfinite(model.lrt_pvalues_).all():
+                break
+        fitted = next((model for model in tries if model.converged_), tries[-1])
+        bounds = fitted.conf_int(alpha=1 - LEVEL, method="pl", max_iter=ITERATIONS, tol=PRECISIONS[1])
         finite = detect_separation(design, failed).is_finite
+    ps = np.array([model.lrt_pvalues_ for model in tries])
     coefficients = tuple(
         Coefficient(
             name,
-            float(model.coef_[place]),
+            float(fitted.coef_[place]),
             _interval(bounds[place], len(failed)),
-            _known(model.lrt_pvalues_[place]),
+            _first_known(ps[:, place]),
             not bool(finite[place]),
         )
         for place, name in enumerate(names)
     )
-    return float(model.intercept_), coefficients
+    return float(fitted.intercept_), coefficients
 
 
 def _interval(bounds: Floats, n: int) -> Interval | None:
@@ -121,5 +130,6 @@ def _interval(bounds: Floats, n: int) -> Interval | None:
     return Interval(low, high, PROFILE, n) if isfinite(low) and isfinite(high) else None
 
 
-def _known(value: float) -> float | None:
-    return float(value) if isfinite(value) else None
+def _first_known(values: Floats) -> float | None:
+    known = values[np.isfinite(values)]
+    return float(known[0]) if len(known) else None

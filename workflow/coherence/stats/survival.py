@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import isnan
 from typing import Any, Final
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.stats import CensoredData, ecdf, logrank
@@ -67,7 +68,8 @@ def kaplan_meier(waits: Sequence[Waiting]) -> Curve | None:
     alive_by: Any = ecdf(_censored(waits)).sf  # its interval holds curves, which the stubs do not know
     n, flagged = len(waits), sum(wait.flagged for wait in waits)
     times, kept = alive_by.quantiles.tolist(), alive_by.probabilities.tolist()
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), catch_warnings():
+        simplefilter("ignore")  # where it is undefined the bounds are NaN, and unknown here
         bounds = alive_by.confidence_interval(LEVEL, method="log-log") if flagged else None
     lows = [None] * len(times) if bounds is None else [1 - p for p in bounds.high.probabilities.tolist()]
     highs = [None] * len(times) if bounds is None else [1 - p for p in bounds.low.probabilities.tolist()]
