@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 from scipy import stats
+from scipy.special import gammaln
 
 from coherence.records import Record
 from coherence.stats.tables import Counts
@@ -26,15 +27,22 @@ class Design(Record, frozen=True):
 def rejection(n1: int, n0: int, alpha: float = 0.05) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
     """Return, for each (failures of n1, failures of n0), whether Fisher's two-sided p is at most alpha."""
     rejected = np.zeros((n1 + 1, n0 + 1), dtype=bool)
+    ways1, ways0, ways = (_log_ways(n) for n in (n1, n0, n1 + n0))
     for total in range(n1 + n0 + 1):
         low, high = max(0, total - n0), min(n1, total)
         first = np.arange(low, high + 1)
-        mass = stats.hypergeom.pmf(first, n1 + n0, n1, total)
+        mass = np.exp(ways1[first] + ways0[total - first] - ways[total])
         ordered = np.sort(mass)
         below = np.concatenate([[0.0], np.cumsum(ordered)])
         p = below[np.searchsorted(ordered, mass * TIE, side="right")]
         rejected[first, total - first] = p <= alpha
     return rejected
+
+
+def _log_ways(n: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return the log of the ways to choose 0 to n of n; scipy's hypergeom takes twenty times as long."""
+    factorials = gammaln(np.arange(n + 1) + 1)
+    return np.asarray(factorials[n] - factorials - factorials[::-1])
 
 
 def mass(n1: int, p1: float, n0: int, p0: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
