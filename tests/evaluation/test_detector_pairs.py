@@ -24,16 +24,28 @@ def test_the_joint_table() -> None:
 def test_the_exchange_is_at_the_detectors_number_of_flags() -> None:
     found = pair(rows())
     assert found.exchange.k == 16
-    assert found.exchange.p_failures_first == pytest.approx(1)
+    assert (found.exchange.lowest, found.exchange.highest) == pytest.approx((1, 1))
 
 
 def test_ties_at_the_border_give_two_values() -> None:
     flat = [replace(row, features={**row.features, "lexical": 2.0 + (row.id == "t00")}) for row in rows()]
     found = pair(flat)
-    assert found.exchange.p_failures_first is not None
-    assert found.exchange.p_passes_first is not None
-    assert found.exchange.p_passes_first < 0.001 < found.exchange.p_failures_first
+    assert found.exchange.lowest is not None
+    assert found.exchange.highest is not None
+    assert found.exchange.lowest < 0.001
+    assert found.exchange.highest > 0.9
     assert table([found]).rows[0][-1] == "< 0.001 to 1.000 (k = 16)"
+
+
+def test_extremes_in_opposite_directions_leave_everything_open() -> None:
+    made = [
+        replace(row, features={**row.features, "lexical": 0.0}, outcome="failed" if number % 2 else "passed")
+        for number, row in enumerate(rows())
+    ]
+    found = pair(made)
+    assert found.exchange.lowest is not None
+    assert found.exchange.lowest < 0.05
+    assert found.exchange.highest == 1
 
 
 def test_only_trajectories_that_both_divide_are_compared() -> None:

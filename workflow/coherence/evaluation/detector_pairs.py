@@ -20,14 +20,15 @@ Score = Callable[[Row], Any]
 
 
 class Exchange(Record, frozen=True):
-    """The first's flags against as many of the second's highest scores; counts are (failed, n) not shared.
+    """The first's k flags against the second's k highest scores, by those not shared.
 
-    The p is given with ties at the border broken so that failures come first, and so that passes do.
+    `lowest` and `highest` p are what ties at the border leave open: with failures first, with passes first,
+    and 1 where these two point in opposite directions. None where the two sets are the same.
     """
 
     k: int
-    p_failures_first: float | None
-    p_passes_first: float | None
+    lowest: float | None
+    highest: float | None
 
 
 class DetectorPair(Record, frozen=True):
@@ -86,7 +87,7 @@ def _pair(first: Split, second: Split, score: Score, simulated: str) -> Detector
 def _exchange(ours: Mapping[str, tuple[Row, bool]], score: Score) -> Exchange:
     flagged = {name for name, (_, side) in ours.items() if side}
 
-    def unlike(failures_first: bool) -> float | None:
+    def unlike(failures_first: bool) -> tuple[float | None, int]:
         def place(name: str) -> tuple[Any, bool, str]:
             row = ours[name][0]
             return score(row), (row.outcome == "failed") == failures_first, name
@@ -96,9 +97,14 @@ def _exchange(ours: Mapping[str, tuple[Row, bool]], score: Score) -> Exchange:
             [ours[name][0].outcome == "failed" for name in side]
             for side in (flagged - highest, highest - flagged)
         ]
-        return exchange((sum(sides[0]), len(sides[0])), (sum(sides[1]), len(sides[1])))
+        p = exchange((sum(sides[0]), len(sides[0])), (sum(sides[1]), len(sides[1])))
+        return p, sum(sides[0]) - sum(sides[1])
 
-    return Exchange(len(flagged), unlike(True), unlike(False))
+    (one, ahead), (two, behind) = unlike(True), unlike(False)
+    known = [p for p in (one, two) if p is not None]
+    if ahead * behind < 0:
+        known.append(1.0)
+    return Exchange(len(flagged), min(known, default=None), max(known, default=None))
 
 
 FIELDS: Final[dict[str, str]] = {
@@ -115,17 +121,18 @@ FIELDS: Final[dict[str, str]] = {
     "mcnemar_exact_p": "right.exact_p",
     "mcnemar_mid_p": "right.mid_p",
     "k": "exchange.k",
-    "exchange_p_failures_first": "exchange.p_failures_first",
-    "exchange_p_passes_first": "exchange.p_passes_first",
+    "exchange_p_lowest": "exchange.lowest",
+    "exchange_p_highest": "exchange.highest",
     "simulated": "simulated",
 }
 
 
 def _exchanged(row: DetectorPair) -> str:
-    ps = (row.exchange.p_failures_first, row.exchange.p_passes_first)
-    known = sorted(p for p in ps if p is not None)
-    texts = dict.fromkeys(wording.p_value(p) for p in known)
-    return f"{' to '.join(texts)} (k = {row.exchange.k})" if texts else wording.NONE
+    found = row.exchange
+    if found.lowest is None:
+        return wording.NONE
+    texts = dict.fromkeys((wording.p_value(found.lowest), wording.p_value(found.highest)))
+    return f"{' to '.join(texts)} (k = {found.k})"
 
 
 _COLUMNS: Final[dict[str, Callable[[DetectorPair], str]]] = {

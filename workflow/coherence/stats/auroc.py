@@ -63,10 +63,9 @@ def delong(first: Sequence[Any], second: Sequence[Any], failed: Sequence[bool]) 
     if not 0 < sum(failed) < len(failed):
         return None
     outcome = np.array(failed, dtype=bool)
-    pairs = [_placements(ranks(scores), outcome) for scores in (first, second)]
-    one, two = (_auroc(*pair) for pair in pairs)
-    (wins1, _), (wins2, _) = pairs
-    covariance = _covariance(wins1.mean(1), wins2.mean(1)) + _covariance(wins1.mean(0), wins2.mean(0))
+    here, there = (_placements(ranks(scores), outcome) for scores in (first, second))
+    one, two = _auroc(*here), _auroc(*there)
+    covariance = _covariance(here[0], there[0]) + _covariance(here[1], there[1])
     difference = one.value - two.value
     spread = one.variance + two.variance - 2 * covariance
     if spread <= 1e-15:
@@ -105,20 +104,28 @@ def _area(scores: Floats, failed: NDArray[np.bool_]) -> Floats:
     return np.asarray(((np.sign(gaps) + 1) / 2).mean(axis=(-2, -1)))
 
 
-def _placements(scores: Floats, failed: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    gaps = scores[failed][:, None] - scores[~failed][None, :]
-    return (np.sign(gaps) + 1) / 2, (gaps == 0).astype(float)
+def _placements(scores: Floats, failed: NDArray[np.bool_]) -> tuple[Floats, Floats, float]:
+    """Return how far each failure stands above the passes and each pass below the failures, and ties.
+
+    By mid-ranks (Sun and Xu 2014), for the matrix of all pairs does not fit into memory for large datasets.
+    """
+    above, below = scores[failed], scores[~failed]
+    everyone = rankdata(scores)
+    failures = (everyone[failed] - rankdata(above)) / len(below)
+    passes = 1 - (everyone[~failed] - rankdata(below)) / len(above)
+    values, places = np.unique(scores, return_inverse=True)
+    counts = [np.bincount(places[side], minlength=len(values)) for side in (failed, ~failed)]
+    return failures, passes, float((counts[0] * counts[1]).sum() / (len(above) * len(below)))
 
 
-def _auroc(wins: Floats, ties: Floats) -> Auroc:
-    value, tied = float(wins.mean()), float(ties.mean())
-    variance = _covariance(wins.mean(1), wins.mean(1)) + _covariance(wins.mean(0), wins.mean(0))
-    failed, passed = wins.shape
+def _auroc(failures: Floats, passes: Floats, tied: float) -> Auroc:
+    value, n = float(failures.mean()), len(failures) + len(passes)
+    variance = _covariance(failures, failures) + _covariance(passes, passes)
     interval = None
     if variance > 0:
         half = float(norm.ppf(0.5 + LEVEL / 2)) * sqrt(variance)
-        interval = Interval(max(0.0, value - half), min(1.0, value + half), DELONG, failed + passed)
-    return Auroc(value, value - tied / 2, value + tied / 2, failed, passed, variance, interval)
+        interval = Interval(max(0.0, value - half), min(1.0, value + half), DELONG, n)
+    return Auroc(value, value - tied / 2, value + tied / 2, len(failures), len(passes), variance, interval)
 
 
 def _covariance(first: Floats, second: Floats) -> float:

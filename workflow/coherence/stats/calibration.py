@@ -76,6 +76,7 @@ def _permuted(pairs: Sequence[tuple[int, bool]], settings: Bootstrap) -> float:
         alternative="greater",
         vectorized=True,
         n_resamples=settings.resamples,
+        batch=100,
         rng=np.random.default_rng(settings.seed),
     )
     return float(result.pvalue)
