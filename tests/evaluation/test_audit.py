@@ -190,3 +190,10 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
         read_published(path)
     with pytest.raises(InputError, match="cannot be read"):
         read_published(tmp_path / "absent.toml")
+
+
+def test_gaps_that_no_counts_give_are_named(published: Published) -> None:
+    first = replace(published.tertiles[0], gaps=(-31, 40, 99))
+    other = replace(published, tertiles=(first, published.tertiles[1]))
+    with pytest.raises(InputError, match=r"tertiles of qwen: no whole numbers give the gaps \(-31, 40, 99\)"):
+        findings(other)

@@ -188,7 +188,8 @@ def table(rows: Sequence[Adjusted], settings: EvaluationSettings) -> Table:
             f"Within tertiles of {settings.stratify_by} ({RULE}, among the trajectories compared): the "
             f"gap, failed/n of the risky against the safe. Gaps in percentage points; crude: {LEVEL_TEXT} "
             f"{NEWCOMBE} interval; adjusted: {SATO}, {LEVEL_TEXT} interval. Exact p: {EXACT_CMH}. CMH p: "
-            f"{CMH}. Zelen p: {ZELEN}. A stratum of a few trajectories says little by itself."
+            f"{CMH}. Zelen p: {ZELEN}. The adjusted interval is one for large samples: with few "
+            "trajectories go by the exact p."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),

@@ -1,7 +1,7 @@
 """Points of the audit on the intervals printed with each rate."""
 
-from collections import defaultdict
-from itertools import combinations
+from collections.abc import Sequence
+from itertools import chain, combinations
 
 from coherence.evaluation.audit_findings import Finding, known, p_text, points
 from coherence.evaluation.published import FIRST, Published, Share
@@ -85,37 +85,36 @@ def interval_method(published: Published) -> Finding:
 def two_intervals(published: Published) -> Finding:
     """I8: one count, two intervals."""
     intervals = printed_intervals(published)
-    by_share: dict[Share, list[PrintedInterval]] = defaultdict(list)
-    for found in intervals:
-        by_share[found.share].append(found)
-    pairs = [
-        (one, two)
-        for alike in by_share.values()
-        for one, two in combinations(alike, 2)
-        if one.printed != two.printed
-    ]
+    pairs = alike_but_printed_apart(intervals)
     told = "; ".join(
         f"{one.share[0]}/{one.share[1]}: {_bounds(one)} ({one.name}, {one.group}) and {_bounds(two)} "
         f"({two.name}, {two.group})"
         for one, two in pairs
     )
     off = [found for found in intervals if found.steps]
+    most, least = max(found.steps for found in intervals), min((found.chance for found in off), default=None)
     return Finding(
         "I8",
         "Tables 1 and 2",
-        "Equal counts have equal intervals.",
-        f"Not without a seed: {told}. {len(off)} of {len(intervals)} intervals differ from endless "
-        f"resampling, by at most {max(found.steps for found in intervals)} step of 1/n; the chance of "
-        f"each at {published.resamples:,} resamples is {p_text(min(found.chance for found in off))} or "
-        "more.",
+        "Each rate has a bootstrap interval; no seed is given.",
+        f"One count has two intervals: {told or 'none'}. {len(off)} of {len(intervals)} intervals differ "
+        f"from endless resampling, by at most {most} step of 1/n; the chance of each at "
+        f"{published.resamples:,} resamples is {p_text(least)} or more.",
         "within chance",
-        known(
-            off=len(off),
-            most_steps=max(found.steps for found in intervals),
-            smallest_chance=min(found.chance for found in off),
-            **{f"chance_{number}": found.chance for number, found in enumerate(pairs[0], 1)},
-        ),
+        known(off=len(off), most_steps=most, smallest_chance=least)
+        | {f"chance_{number}": found.chance for number, found in enumerate(chain(*pairs), 1)},
     )
+
+
+def alike_but_printed_apart(
+    intervals: Sequence[PrintedInterval],
+) -> list[tuple[PrintedInterval, PrintedInterval]]:
+    """Return the pairs of intervals of one count that are printed differently."""
+    return [
+        (one, two)
+        for one, two in combinations(intervals, 2)
+        if one.share == two.share and one.printed != two.printed
+    ]
 
 
 def _bounds(found: PrintedInterval) -> str:

@@ -1,6 +1,7 @@
 """The paper's rows and intervals beside what it leaves out: further tests, and better intervals."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from coherence.evaluation import wording
 from coherence.evaluation.audit_findings import audit_table
@@ -51,52 +52,54 @@ def printed_tests(published: Published) -> tuple[PrintedTest, ...]:
     )
 
 
+_COLUMNS: Final[dict[str, Callable[[PrintedTest], str]]] = {
+    "Dataset": lambda row: row.row.dataset,
+    "Feature": lambda row: row.row.feature.replace("_", " "),
+    "Failed": lambda row: wording.counts(row.row.counts),
+    "Printed": lambda row: f"{row.row.gap:+}",
+    "Gap (Newcombe)": lambda row: wording.gap(row.comparison),
+    "Miettinen-Nurminen": lambda row: wording.bounds(row.miettinen_nurminen),
+    "Fisher p": lambda row: wording.p_value(row.comparison.fisher_p),
+    "Mid-p": lambda row: wording.p_value(row.mid_p),
+    "Boschloo p": lambda row: wording.p_value(row.boschloo_p),
+    "Holm p": lambda row: wording.p_value(row.holm_p),
+    "BH p": lambda row: wording.p_value(row.bh_p),
+    "Bits a flag": lambda row: wording.estimate(
+        row.information.bits_per_flag if row.information else None, decimals=3
+    ),
+}
+FIELDS: Final = {
+    "dataset": "row.dataset",
+    "feature": "row.feature",
+    "printed_gap": "row.gap",
+    **{name: f"row.counts.{name}" for name in ("risky_fail", "risky_n", "safe_fail", "safe_n")},
+    "gap": "comparison.gap",
+    "newcombe_low": "comparison.interval.low",
+    "newcombe_high": "comparison.interval.high",
+    "miettinen_nurminen_low": "miettinen_nurminen.low",
+    "miettinen_nurminen_high": "miettinen_nurminen.high",
+    "fisher_p": "comparison.fisher_p",
+    "mid_p": "mid_p",
+    "boschloo_p": "boschloo_p",
+    "holm_p": "holm_p",
+    "benjamini_hochberg_p": "bh_p",
+    "sensitivity": "information.sensitivity",
+    "specificity": "information.specificity",
+    "phi": "information.phi",
+    "bits": "information.bits",
+    "bits_per_flag": "information.bits_per_flag",
+}
+
+
 def tests_table(rows: Sequence[PrintedTest], paper: str) -> Table:
     """Return `audit_tests`: the twelve rows with what the paper leaves out."""
-    columns: dict[str, Callable[[PrintedTest], str]] = {
-        "Dataset": lambda row: row.row.dataset,
-        "Feature": lambda row: row.row.feature.replace("_", " "),
-        "Failed": lambda row: wording.counts(row.row.counts),
-        "Printed": lambda row: f"{row.row.gap:+}",
-        "Gap (Newcombe)": lambda row: wording.gap(row.comparison),
-        "Miettinen-Nurminen": lambda row: wording.bounds(row.miettinen_nurminen),
-        "Fisher p": lambda row: wording.p_value(row.comparison.fisher_p),
-        "Mid-p": lambda row: wording.p_value(row.mid_p),
-        "Boschloo p": lambda row: wording.p_value(row.boschloo_p),
-        "Holm p": lambda row: wording.p_value(row.holm_p),
-        "BH p": lambda row: wording.p_value(row.bh_p),
-        "Bits a flag": lambda row: wording.estimate(
-            row.information.bits_per_flag if row.information else None, decimals=3
-        ),
-    }
-    fields = {
-        "dataset": "row.dataset",
-        "feature": "row.feature",
-        "printed_gap": "row.gap",
-        **{name: f"row.counts.{name}" for name in ("risky_fail", "risky_n", "safe_fail", "safe_n")},
-        "gap": "comparison.gap",
-        "newcombe_low": "comparison.interval.low",
-        "newcombe_high": "comparison.interval.high",
-        "miettinen_nurminen_low": "miettinen_nurminen.low",
-        "miettinen_nurminen_high": "miettinen_nurminen.high",
-        "fisher_p": "comparison.fisher_p",
-        "mid_p": "mid_p",
-        "boschloo_p": "boschloo_p",
-        "holm_p": "holm_p",
-        "benjamini_hochberg_p": "bh_p",
-        "sensitivity": "information.sensitivity",
-        "specificity": "information.specificity",
-        "phi": "information.phi",
-        "bits": "information.bits",
-        "bits_per_flag": "information.bits_per_flag",
-    }
     caption = (
         f"Counts from {paper}. Gap in percentage points ({LEVEL_TEXT} {NEWCOMBE} and {MIETTINEN_NURMINEN} "
         f"intervals). p: {FISHER}; {MID_P}; {BOSCHLOO}; {HOLM} and Benjamini-Hochberg over Fisher's p of all "
         f"{len(rows)} rows. Bits a flag: mutual information with the outcome, divided by the share flagged."
     )
     return audit_table(
-        ("audit_tests", "Tables 1 and 2 with the tests left out", caption), (rows, columns, fields)
+        ("audit_tests", "Tables 1 and 2 with the tests left out", caption), (rows, _COLUMNS, FIELDS)
     )
 
 

@@ -7,7 +7,7 @@ from coherence.stats.multiplicity import benjamini_hochberg, holm
 from coherence.stats.paired import exchange, mcnemar
 from coherence.stats.power import fisher_power, observed_power, required_n
 from coherence.stats.strata import exact_cmh, mantel_haenszel, zelen
-from coherence.stats.tables import compare
+from coherence.stats.tables import Counts, compare
 
 
 def one_trajectory(published: Published) -> Finding:
@@ -15,6 +15,7 @@ def one_trajectory(published: Published) -> Finding:
     lap = published.overlap
     p = exchange(lap.detector_only, lap.lexical_only)
     detector, lexical = (lap.both[0] + only[0] for only in (lap.detector_only, lap.lexical_only))
+    percents = " against ".join(f"{points(100 * failed / lap.k, 0)} %" for failed in (detector, lexical))
     right = mcnemar(
         lap.detector_only[0] + lap.lexical_only[1] - lap.lexical_only[0],
         lap.lexical_only[0] + lap.detector_only[1] - lap.detector_only[0],
@@ -22,7 +23,7 @@ def one_trajectory(published: Published) -> Finding:
     return Finding(
         "I6",
         "abstract, 1, 4.4",
-        f"At k = {lap.k} the detector is more precise than the marker count (94 % against 88 %).",
+        f"At k = {lap.k} the detector is more precise than the marker count ({percents}).",
         f"{detector}/{lap.k} against {lexical}/{lap.k}: {detector - lexical} trajectory. Of the "
         f"{lap.detector_only[1] + lap.lexical_only[1]} flags not shared, exact exchange p = {p_text(p)}; "
         f"McNemar on being right ({right.first_only} against {right.second_only}): exact p = "
@@ -62,36 +63,34 @@ def several_tests(published: Published) -> Finding:
 def second_dataset(published: Published) -> Finding:
     """I18: power of the second dataset, and whether the two differ."""
     first, second = published.of(FIRST), published.of(SECOND)
-    one, two = compare(first.counts), compare(second.counts)
     power = fisher_power(second.risky[1], _rate(first.risky), second.safe[1], _rate(first.safe))
-    seen = observed_power(second.counts)
+    seen = observed_power(second.counts) or 0.0
     needed = required_n(second.risky[1] / second.counts.n, _rate(second.risky), _rate(second.safe))
-    between, both = mover(one, two), [first.counts, second.counts]
-    pooled, exact = mantel_haenszel(both), exact_cmh(both)
-    n = needed.n if needed else None
+    told, figures = _difference(first.counts, second.counts)
     return Finding(
         "I18",
         "abstract, 4.6, 6",
         f"In the second dataset the gap is not significant at N = {second.counts.n}.",
         f"The design had {points(100 * power, 0)} % power for the first dataset's gap and "
-        f"{points(100 * (seen or 0), 0)} % for the one seen; {n} trajectories would give 80 %. That the "
-        f"datasets differ is not shown either: {points((one.gap or 0) - (two.gap or 0))} points apart "
-        f"({points(between.low if between else None)} to {points(between.high if between else None)}), "
-        f"Zelen p = {p_text(zelen(both))}. Pooled gap {points(pooled.gap if pooled else None)}, exact p = "
-        f"{p_text(exact.two_sided if exact else None)}.",
+        f"{points(100 * seen, 0)} % for the one seen; "
+        f"{needed.n if needed else 'more than can be searched'} trajectories would give 80 %. {told}",
         "not reported",
-        known(
-            power_first=power,
-            power_seen=seen,
-            required=n,
-            apart=(one.gap or 0) - (two.gap or 0),
-            apart_low=between.low if between else None,
-            apart_high=between.high if between else None,
-            zelen_p=zelen(both),
-            pooled_gap=pooled.gap if pooled else None,
-            pooled_p=exact.two_sided if exact else None,
-        ),
+        known(power_first=power, power_seen=seen, required=needed.n if needed else None) | figures,
     )
+
+
+def _difference(first: Counts, second: Counts) -> tuple[str, dict[str, float]]:
+    one, two, both = compare(first), compare(second), [first, second]
+    apart, between = (one.gap or 0) - (two.gap or 0), mover(one, two)
+    low, high = (between.low, between.high) if between else (None, None)
+    pooled, exact, zelen_p = mantel_haenszel(both), exact_cmh(both), zelen(both)
+    gap, p = pooled.gap if pooled else None, exact.two_sided if exact else None
+    told = (
+        f"That the datasets differ is not shown either: {points(apart)} points apart ({points(low)} to "
+        f"{points(high)}), Zelen p = {p_text(zelen_p)}. Pooled gap {points(gap)}, exact p = {p_text(p)}."
+    )
+    figures = known(apart=apart, apart_low=low, apart_high=high, zelen_p=zelen_p, pooled_gap=gap, pooled_p=p)
+    return told, figures
 
 
 def _rate(share: Share) -> float:

@@ -126,6 +126,8 @@ class Published(Record, frozen=True, dict=True):
             cuts = {(n // 3, 2 * n // 3), (n // 3, 2 * (n // 3))}
             sizes = sorted((low, high - low, n - high) for low, high in cuts)[::-1]
             found[row.dataset] = tuple(way for size in sizes for way in solutions(table, size, row.gaps))
+            if not found[row.dataset]:
+                raise InputError(f"tertiles of {row.dataset}: no whole numbers give the gaps {row.gaps}")
         return found
 
 
