@@ -29,7 +29,7 @@ LOW = Counts(0, 1, 4, 13)
         ((15, 15, 14), set()),  # array_split
         ((15, 14, 15), set()),  # qcut
     ],
-    ids=str,
+    ids=["n//3, 2n//3", "n//3, 2(n//3)", "array_split", "qcut"],
 )
 def test_first_dataset(sizes: tuple[int, int, int], found: set[tuple[Counts, ...]]) -> None:
     assert set(solutions(QWEN, sizes, (-31, 40, 40))) == found
