@@ -79,3 +79,14 @@ def test_a_fit_that_stalls_at_the_finest_precision_still_has_a_p() -> None:
     score = [float(place % 7) + (6 if place < 20 else 0) for place in range(44)]
     found = firth({"flag": flag, "score": score, "cube": [value**3 / 100 for value in score]}, failed)
     assert all(row.p is not None and row.interval is not None for row in found.coefficients)
+
+
+def test_a_design_that_the_library_refuses_has_a_reason() -> None:
+    huge = {
+        "a": [2, 0, 0, 1e6, 2, 1e6, 5],
+        "b": [1, -3.5, 5, 2, 1, 5, -3.5],
+        "c": [0, 1e6, 5, -3.5, 5, 0, 2],
+        "d": [5, 2, 0, 1, -3.5, 2, 1e6],
+    }
+    found = firth({"flag": [0, 0, 0, 1, 0, 1, 0], **huge}, [True, False, False, False, True, True, True])
+    assert found.reason == "too few trajectories to fit the covariates"

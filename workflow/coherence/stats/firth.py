@@ -58,7 +58,10 @@ def firth(covariates: Mapping[str, Sequence[float]], failed: Sequence[bool]) -> 
     if reason:
         return Regression(n, events, dropped=dropped, reason=reason)
     design = np.column_stack([np.asarray(covariates[name], dtype=float) for name in kept])
-    intercept, coefficients = _fit(design, np.asarray(failed, dtype=int), kept)
+    try:
+        intercept, coefficients = _fit(design, np.asarray(failed, dtype=int), kept)
+    except np.linalg.LinAlgError:
+        return Regression(n, events, dropped=dropped, reason="too few trajectories to fit the covariates")
     return Regression(n, events, coefficients, intercept, dropped, None, _underpowered(events, len(kept)))
 
 
