@@ -271,7 +271,7 @@ def test_a_cut_step_is_told(tmp_path: Path, server: MessagesServer) -> None:
     huge = Step(4, "agent", thoughts=(Thought(SAID + " x" * 9_000, "reasoning"),))
     (found,) = judged(tmp_path, server, Transcript("t", (huge,)))
 
-    assert (found.state, found.windows) == ("unflagged", 1)
+    assert (found.state, found.reason, found.windows) == ("unjudged", "overflow", 1)
     assert found.detail.startswith("step 4: ") and "longer than the window" in found.detail
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
-from coherence.stats.power import detectable_gap, fisher_power, rejection
+from coherence.stats.power import detectable_gap, fisher_power, observed_power, rejection, required_n
+from coherence.stats.tables import Counts
 
 
 @pytest.mark.parametrize(
@@ -36,3 +37,27 @@ def test_detectable_gap_has_the_power_it_promises() -> None:
 
 def test_no_gap_is_detectable_in_a_tiny_sample() -> None:
     assert detectable_gap(1, 2, 0.5) is None
+
+
+def test_observed_power_is_that_of_the_rates_seen() -> None:
+    assert observed_power(Counts(9, 12, 17, 31)) == pytest.approx(0.18575803, abs=1e-7)
+    assert observed_power(Counts(0, 0, 17, 31)) is None
+
+
+def test_the_number_the_papers_second_dataset_needed() -> None:
+    found = required_n(0.28, 0.75, 17 / 31)
+    assert found is not None
+    assert 230 <= found.n <= 236  # statistics 1.5: about 235 at 28 % flagged
+    assert found.power >= 0.8
+    assert found.power == pytest.approx(fisher_power(found.risky_n, 0.75, found.safe_n, 17 / 31))
+
+
+def test_no_smaller_number_will_do() -> None:
+    found = required_n(0.4, 0.95, 0.4)
+    assert found is not None
+    smaller = [(round(n * 0.4), n - round(n * 0.4)) for n in range(3, found.n)]
+    assert all(fisher_power(n1, 0.95, n0, 0.4) < 0.8 for n1, n0 in smaller)
+
+
+def test_equal_rates_need_more_than_any_number() -> None:
+    assert required_n(0.5, 0.5, 0.5) is None

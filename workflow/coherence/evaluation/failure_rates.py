@@ -120,8 +120,8 @@ FIELDS: Final[dict[str, str]] = {
 
 def failure_rate(split: Split, settings: EvaluationSettings) -> FailureRate:
     """Return the failure rates of the two groups of a split and the gap between them."""
-    risky, safe = _with_outcome(split.risky), _with_outcome(split.safe)
-    counts = _counts(risky, safe)
+    risky, safe = with_outcome(split.risky), with_outcome(split.safe)
+    counts = counts_of(risky, safe)
     resampled = partial(bootstrap, settings=settings.bootstrap)
     without_thoughts, with_thoughts = _by_thoughts(split.reading.judge, risky, safe)
     return FailureRate(
@@ -185,7 +185,8 @@ def _caption(settings: EvaluationSettings) -> str:
     )
 
 
-def _with_outcome(rows: Sequence[Row]) -> list[Row]:
+def with_outcome(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows whose outcome is known."""
     return [row for row in rows if row.outcome != "unknown"]
 
 
@@ -193,7 +194,8 @@ def _failures(rows: Sequence[Row]) -> int:
     return sum(1 for row in rows if row.outcome == "failed")
 
 
-def _counts(risky: Sequence[Row], safe: Sequence[Row]) -> Counts:
+def counts_of(risky: Sequence[Row], safe: Sequence[Row]) -> Counts:
+    """Return the failures and sizes of two groups of rows with known outcomes."""
     return Counts(_failures(risky), len(risky), _failures(safe), len(safe))
 
 
@@ -203,7 +205,7 @@ def _by_thoughts(
     if judge == NO_JUDGE or all(row.verdicts[judge].substrate == "unknown" for row in (*risky, *safe)):
         return None, None
     kept = [[row for row in group if row.verdicts[judge].substrate != "none"] for group in (risky, safe)]
-    return len(risky) + len(safe) - len(kept[0]) - len(kept[1]), compare(_counts(kept[0], kept[1]))
+    return len(risky) + len(safe) - len(kept[0]) - len(kept[1]), compare(counts_of(kept[0], kept[1]))
 
 
 def _sample(rows: Sequence[Row]) -> Sample:

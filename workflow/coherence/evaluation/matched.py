@@ -32,9 +32,9 @@ def matched(rows: Iterable[Row], settings: EvaluationSettings) -> Iterator[Match
     """
     for dataset, members in by_dataset(rows).items():
         known = [row for row in members if row.excluded is None and row.outcome != "unknown"]
-        scorers = _scorers(members, settings)
+        ranked = scorers(members, settings)
         for judge, k in _sizes(known, settings):
-            for name, score in scorers.items():
+            for name, score in ranked.items():
                 yield _matched(dataset, judge, k, name, (known, score), settings)
 
 
@@ -46,7 +46,8 @@ def _sizes(rows: Sequence[Row], settings: EvaluationSettings) -> Iterator[tuple[
         yield judge, sum(row.verdicts.get(judge, MISSING).state == "flagged" for row in rows)
 
 
-def _scorers(rows: Sequence[Row], settings: EvaluationSettings) -> dict[str, Callable[[Row], Any]]:
+def scorers(rows: Sequence[Row], settings: EvaluationSettings) -> dict[str, Callable[[Row], Any]]:
+    """Return by name how each judge and feature ranks: the higher, the riskier; None where it cannot."""
     judges = {name: _judge_score(name) for name in settings.judges_in(rows)}
     return judges | {name: _feature_score(name) for name in settings.features_in(rows)}
 

@@ -14,6 +14,10 @@ class EvaluationSettings(Record, frozen=True):
     `seeds` gives by judge the tasks its prompt quotes; `matched_k` the size of matched selectivity (None: the
     number each judge flags). `judges` and `features` choose and order what is shown (None: all, by name).
     `simulated` says by dataset what is not real about it.
+
+    `family` names the judges and features whose tests are adjusted for one another (None: all shown),
+    `stratify_by` the feature whose tertiles a gap is adjusted for, `covariates` the features beside a flag in
+    the regression, `task_categories` the category of a task.
     """
 
     bootstrap: Bootstrap = Bootstrap()
@@ -23,6 +27,10 @@ class EvaluationSettings(Record, frozen=True):
     judges: tuple[str, ...] | None = None
     features: tuple[str, ...] | None = None
     simulated: dict[str, str] = {}
+    family: tuple[str, ...] | None = None
+    stratify_by: str = "think_chars"
+    covariates: tuple[str, ...] = ("trajectory_length", "think_chars", "lexical", "tool_errors")
+    task_categories: dict[str, str] = {}
 
     def judges_in(self, rows: Iterable[Row]) -> list[str]:
         """Return the judges chosen that the rows have verdicts of."""

@@ -1,5 +1,7 @@
 """How numbers read in tables and figures: rounded once, and n beside every share."""
 
+from math import isinf
+
 from coherence.stats.intervals import Interval
 from coherence.stats.proportions import Proportion
 from coherence.stats.rounding import half_up
@@ -48,6 +50,11 @@ def points(gap: float, interval: Interval | None) -> str:
     return signed if interval is None else f"{signed} ({half_up(interval.low)} to {half_up(interval.high)})"
 
 
+def bounds(interval: Interval | None) -> str:
+    """Return "19 to 65" of an interval in percentage points, "-" where there is none."""
+    return NONE if interval is None else f"{half_up(interval.low)} to {half_up(interval.high)}"
+
+
 def gap(comparison: Comparison | None) -> str:
     """Return the gap with its interval, or why there is none."""
     if comparison is None:
@@ -65,6 +72,20 @@ def count(number: int | None) -> str:
 def counts(table: Counts) -> str:
     """Return "risky 15/16 · safe 13/28"."""
     return f"risky {table.risky_fail}/{table.risky_n} · safe {table.safe_fail}/{table.safe_n}"
+
+
+def estimate(value: float | None, interval: Interval | None = None, decimals: int = 2) -> str:
+    """Return "0.89 (0.72 to 1.00)", without bounds where there are none; an infinite value in words."""
+    if value is None:
+        return NONE
+    text = _decimal(value, decimals)
+    if interval is None:
+        return text
+    return f"{text} ({_decimal(interval.low, decimals)} to {_decimal(interval.high, decimals)})"
+
+
+def _decimal(value: float, decimals: int) -> str:
+    return "infinite" if isinf(value) else f"{half_up(value, decimals):,}"
 
 
 def left_out(**kinds: int) -> str:
