@@ -1,12 +1,14 @@
 """The Claude path by config alone: a server of one's own, then no server and no key."""
 
+import json
 from pathlib import Path
 
 import pytest
 from workspace import ROOT, write_config, write_trial
 
 from coherence.cli import main
-from messages_server import CUE, MessagesServer, serving
+from coherence.cli.workflow import Run
+from messages_server import CUE, MessagesServer, failure, only_this_key, serving
 
 STAGES = (
     ["ingest"],
@@ -54,3 +56,34 @@ def test_both_judges_run_against_a_server_and_then_from_the_store(
     for stage in STAGES:
         assert main([*stage, "--config", str(config)]) == 0
     assert {name: (tmp_path / "results" / name).read_bytes() for name in MADE} == first
+
+
+def test_a_failed_call_is_tried_again_by_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    only_this_key("test-key", monkeypatch, tmp_path)
+    write_trial(tmp_path / "runs", "bad", 0.0, f"The sum is 7, {CUE}.")
+    with serving() as server:
+        config = config_for(tmp_path, server)
+        server.script.append(failure(400, "invalid_request_error", "a bad field"))
+        for stage in STAGES[:4]:
+            assert main([*stage, "--config", str(config)]) == 0
+        shards = sorted((tmp_path / "results/small/shards").glob("judge-*.jsonl"))
+        failed = [path for path in shards if b'"reason":"api"' in path.read_bytes()]
+        assert len(failed) == 1
+        Run(json.loads(config.read_text()))
+        assert [path for path in shards if not path.exists()] == failed
+
+
+def test_a_threshold_for_a_prompt_without_a_rating_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_trial(tmp_path / "runs", "bad", 0.0)
+    judge = {"kind": "llm", "prompt": str(ROOT / "config/prompts/detector.md"), "rating_at_most": 2}
+    config = write_config(tmp_path, judges={"detector": judge})
+    for stage in STAGES[:3]:
+        main([*stage, "--config", str(config)])
+    assert main(["judge", "--config", str(config)]) == 1
+    assert "reports no rating" in capsys.readouterr().err

@@ -259,3 +259,33 @@ def test_what_a_message_quotes_cannot_drive_the_terminal(
     config = write_config(folder, datasets={"facts": {"paths": "facts.csv", "format": "table"}}, judges={})
     assert main(["ingest", "--config", str(config)]) == 1
     assert "\x1b" not in capsys.readouterr().err
+
+
+def test_exported_spans_are_verdicts_again(folder: Path) -> None:
+    thought = "The test should pass but it fails, that is strange. Anyway, done."
+    write_trial(folder / "runs", "bad", 0.0, thought, steps=6)
+    write_trial(folder / "runs", "good", 1.0)
+    run_all(write_config(folder))
+    exported = folder / "spans.jsonl"
+    exported.write_bytes((folder / "results/small/spans.jsonl").read_bytes())
+    spans = exported.read_text().count("\n")
+    assert spans > 0
+    again = {"kind": "recorded", "path": "spans.jsonl"}
+    run_all(write_config(folder, judges={"rules": {"kind": "rules"}, "again": again}))
+    words = {
+        name: [json.loads(line) for line in lines.splitlines()]
+        for name in ("rules", "again")
+        for lines in [(folder / f"results/small/judgements/{name}.jsonl").read_text()]
+    }
+    flagged = [word for word in words["again"] if word["state"] == "flagged"]
+    assert [word["spans"] for word in flagged] == [w["spans"] for w in words["rules"] if w["spans"]]
+    assert {word["reason"] for word in words["again"] if word["state"] != "flagged"} == {"missing"}
+
+
+def test_lines_about_nothing_here_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_trial(folder / "runs", "sum", 1.0)
+    (folder / "verdicts.jsonl").write_text('{"trial": "elsewhere", "state": "unflagged"}\n')
+    config = write_config(folder, judges={"said": {"kind": "recorded", "path": "verdicts.jsonl"}})
+    for stage in STAGES[:4]:
+        assert main([*stage, "--config", str(config)]) == 0
+    assert "1 lines of its file are on no trajectory of small" in capsys.readouterr().err

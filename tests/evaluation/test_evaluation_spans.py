@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from coherence.evaluation.spans import FIELDS, SPAN_SCHEMA, SpanRow, span_rows, span_schema, write_spans
+from coherence.evaluation.spans import FIELDS, SpanRow, span_rows, span_schema, write_spans
 from coherence.evaluation.table import Row
 from coherence.files import read_lines
-from coherence.records import Judgement, QuoteCheck, Span
+from coherence.records import SPAN_SCHEMA, Judgement, QuoteCheck, Span
 
 HOSTILE = 'says "=1+1", then | $x$ & <b>\n\ttwo lines, é, \u202e, \x1b[31m'
 

@@ -373,7 +373,8 @@ def test_the_partition_of_the_settings_is_complete() -> None:
 
 @pytest.mark.parametrize("name", sorted(OTHER))
 def test_a_setting_changes_the_key_just_where_it_says_so(tmp_path: Path, name: str) -> None:
-    settings = LlmSettings(str(PROMPTS / "detector.md"))
+    prompt = "generic.md" if name == "rating_at_most" else "detector.md"
+    settings = LlmSettings(str(PROMPTS / prompt))
     changed = msgspec.structs.replace(settings, **{name: OTHER[name]})
     keys = {store_key(LlmJudge("j", each, tmp_path).request(run())) for each in (settings, changed)}
 

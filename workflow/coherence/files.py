@@ -4,8 +4,9 @@ import csv
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 
 import msgspec
 
@@ -35,15 +36,23 @@ def without_surrogates(text: str) -> str:
     return text
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write the file under a temporary name and rename it, creating its folder: readers never see a part."""
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Give a file to write under a temporary name, renamed at the end: readers never see a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name[:80]}.{secrets.token_hex(6)}.tmp")
     try:
-        temporary.write_bytes(data)
+        with temporary.open("wb") as file:
+            yield file
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write the file, whole or not at all, creating its folder."""
+    with replacing(path) as file:
+        file.write(data)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -72,8 +81,10 @@ def read_json(path: Path, kind: type[T]) -> T:
 
 
 def write_lines(path: Path, records: Iterable[Any]) -> None:
-    """Write JSON Lines, a record a line."""
-    write_bytes(path, b"".join(encode(record) + b"\n" for record in records))
+    """Write JSON Lines, a record a line, as they come; whole or not at all."""
+    with replacing(path) as file:
+        for record in records:
+            file.write(encode(record) + b"\n")
 
 
 def read_lines(path: Path, kind: type[T]) -> Iterator[T]:

@@ -9,6 +9,7 @@ from coherence.vocabulary import ConflictType
 TRAJECTORY_SCHEMA = "coherence/trajectory/1"
 TRANSCRIPT_SCHEMA = "coherence/transcript/1"
 JUDGEMENT_SCHEMA = "coherence/judgement/1"
+SPAN_SCHEMA = "coherence/span/1"
 
 StepSource = Literal["system", "user", "agent"]
 ThoughtSource = Literal["think_call", "reasoning", "scaffold", "message"]

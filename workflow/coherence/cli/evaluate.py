@@ -24,6 +24,7 @@ from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, by_dataset
 from coherence.features import FEATURES, MARKER_PREFIX
 from coherence.files import write_json
+from coherence.judges.llm import rating_limit
 from coherence.judges.prompts import read_prompt
 from coherence.llm.ledger import read_ledger
 from coherence.stats.intervals import Bootstrap
@@ -42,15 +43,20 @@ def seeds_of(config: Config, judge: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*declared, *config.evaluation.seeds)))
 
 
+def limit_of(config: Config, judge: str) -> int | None:
+    """Return the highest rating by which a judge flags, None where it does not rate."""
+    section = config.judges[judge]
+    if isinstance(section, LlmJudge):
+        return rating_limit(section)
+    return None if isinstance(section, RulesJudge) else section.rating_at_most
+
+
 def settings_of(config: Config, rows: list[Row]) -> EvaluationSettings:
     """Return what the evaluation is told."""
+    limits = {name: limit_of(config, name) for name in config.judges}
     return EvaluationSettings(
         bootstrap=Bootstrap(config.evaluation.resamples, config.evaluation.seed),
-        rating_at_most={
-            name: judge.rating_at_most
-            for name, judge in config.judges.items()
-            if not isinstance(judge, RulesJudge) and judge.rating_at_most is not None
-        },
+        rating_at_most={name: limit for name, limit in limits.items() if limit is not None},
         seeds={name: seeds_of(config, name) for name in config.judges},
         matched_k=config.evaluation.matched_k,
         judges=tuple(config.judges),

@@ -1,7 +1,8 @@
 """`coherence judge`: transcripts -> judgements of one judge; `coherence judge FILE`: `judge_file.py`."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from coherence.cli.arguments import (
@@ -92,28 +93,51 @@ def without_text(entry: Entry, name: str, judge: Judge | None) -> Iterator[Judge
     ]
 
 
-def judge_shard(config: Config, dataset: str, name: str, shard: int) -> None:
-    """Judge one shard and write its judgements; the trajectories without text bring their own."""
+class Tally:
+    """What has been said so far, counted on the way to the file."""
+
+    def __init__(self) -> None:
+        self.judgements = 0
+        self.unjudged = 0
+        self.flagged: set[str] = set()
+
+    def counted(self, words: Iterable[Judgement]) -> Iterator[Judgement]:
+        """Yield the judgements, each counted."""
+        for word in words:
+            self.judgements += 1
+            self.unjudged += word.state == "unjudged"
+            if word.state == "flagged":
+                self.flagged.add(word.trajectory)
+            yield word
+
+
+def judged(config: Config, dataset: str, name: str, shard: int, judge: Judge | None) -> Iterator[Judgement]:
+    """Yield a judge's judgements of the shard's transcripts as they come."""
     layout = Layout(config)
-    entries = list(read_index(layout, dataset, shard))
-    judge = judge_of(config, name, dataset)
     transcripts = read_transcripts(layout, dataset, shard)
-    words: list[Judgement] = []
     if isinstance(judge, Rules):
         with Memo(layout.memo(dataset, f"judge-{name}", shard), Words) as memo:
-            words += judged_by_rules(judge, memo, digest(encode(config.judges[name])), transcripts)
+            yield from judged_by_rules(judge, memo, digest(encode(config.judges[name])), transcripts)
         say(f"judge {name} {dataset} shard {shard}: {memo.made} judged, {memo.kept} unchanged")
     elif judge is not None:
-        words += judge.judge(transcript for _, transcript in transcripts)
-    tables = [entry for entry in entries if entry.trial.status == "no_text"]
-    words += [word for entry in tables for word in without_text(entry, name, judge)]
+        yield from judge.judge(transcript for _, transcript in transcripts)
+
+
+def judge_shard(config: Config, dataset: str, name: str, shard: int) -> None:
+    """Judge one shard, writing as judgements come; the trajectories without text bring their own."""
+    layout = Layout(config)
+    judge = judge_of(config, name, dataset)
+    tables = (entry for entry in read_index(layout, dataset, shard) if entry.trial.status == "no_text")
+    brought = (word for entry in tables for word in without_text(entry, name, judge))
+    tally = Tally()
+    words = tally.counted(chain(judged(config, dataset, name, shard, judge), brought))
     write_lines(layout.shard(dataset, f"judge-{name}", shard), words)
-    flagged = len({word.trajectory for word in words if word.state == "flagged"})
-    unjudged = sum(word.state == "unjudged" for word in words)
     say(
-        f"judge {name} {dataset} shard {shard}: {len(words)} judgements, {flagged} flagged, "
-        f"{unjudged} unjudged"
+        f"judge {name} {dataset} shard {shard}: {tally.judgements} judgements, {len(tally.flagged)} flagged, "
+        f"{tally.unjudged} unjudged"
     )
+    if isinstance(judge, Recorded) and judge.unmatched:
+        say(f"judge {name}: {judge.unmatched} lines of its file are on no trajectory of {dataset}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from coherence.cli.arguments import CONFIG_VARIABLE
 from coherence.cli.code import code_digest
-from coherence.cli.config import Config, LlmJudge, RecordedJudge, config_digest, parse
+from coherence.cli.config import Config, JudgeSection, LlmJudge, RecordedJudge, config_digest, parse
 from coherence.cli.layout import Layout
 from coherence.cli.plan import source_of, write_plan
 from coherence.errors import ConfigError, InputError
@@ -24,6 +24,9 @@ TABLES = (
     *("failure_rates", "selectivity", "matched", "lead_time"),
     *("repeats", "judgements", "attrition", "deviations", "cost"),
 )
+# Settings of an llm judge that change how its replies travel and what they cost, but no reply.
+TRAVEL = "base_url concurrency max_retries timeout_seconds offline mode poll_seconds cache prices"
+FAILED_CALL = b'"reason":"api"'
 TABLE_KINDS = ("csv", "md", "tex")
 FIGURES = ("png", "pdf", "svg")
 
@@ -48,6 +51,15 @@ def listed(path: Path, stage: str) -> set[str] | None:
         return {entry.trial.id for entry in read_lines(path, Entry) if entry.trial.status == "ok"}
     except InputError:
         return None
+
+
+def made_by(judge: JudgeSection) -> Any:
+    """Return a judge's settings without those that change only how its replies travel."""
+    if not isinstance(judge, LlmJudge):
+        return judge
+    return {
+        name: value for name, value in msgspec.structs.asdict(judge).items() if name not in TRAVEL.split()
+    }
 
 
 class Run:
@@ -75,7 +87,10 @@ class Run:
         self._drop_unpaged()
 
     def _drop_incomplete(self, dataset: str) -> None:
-        """Delete a shard's list of files where one of them is gone: the list is what Snakemake looks at."""
+        """Delete the lists that do not stand: Snakemake looks at a shard's list, not at what it lists.
+
+        A list of files stands if all are there; one of judgements if no call failed, for that is tried again.
+        """
         for stage, folder in (("index", "trajectories"), ("preprocess", "preprocessed")):
             # Lists first: a job that ends in between can only add files to what they promise.
             promised = {path: listed(path, stage) for path in map(Path, self.shards(stage, dataset))}
@@ -83,6 +98,11 @@ class Run:
             for path, names in promised.items():
                 if names is None or not names <= there:
                     path.unlink(missing_ok=True)
+        for judge in self.config.judges_of(dataset):
+            if isinstance(self.config.judges[judge], LlmJudge):
+                for path in map(Path, self.shards(f"judge-{judge}", dataset)):
+                    if path.is_file() and FAILED_CALL in path.read_bytes():
+                        path.unlink(missing_ok=True)
 
     def _drop_unpaged(self) -> None:
         """Delete the list of pages where one of them is gone."""
@@ -150,7 +170,7 @@ class Run:
 
     def judge_version(self, judge: str) -> str:
         """Return what makes a judge's work stale."""
-        return self.version("judge", self.config.judges[judge])
+        return self.version("judge", made_by(self.config.judges[judge]))
 
     def gather_version(self, dataset: str) -> str:
         """Return what makes the joined files of a dataset stale."""
@@ -160,7 +180,8 @@ class Run:
     def evaluate_version(self) -> str:
         """Return what makes the tables stale."""
         notes = {name: (dataset.simulated, dataset.notes) for name, dataset in self.config.datasets.items()}
-        return self.version("evaluate", self.config.evaluation, self.config.judges, notes)
+        judges = {name: made_by(judge) for name, judge in self.config.judges.items()}
+        return self.version("evaluate", self.config.evaluation, judges, notes)
 
     def report_version(self) -> str:
         """Return what makes the report stale: it names the config."""

@@ -91,7 +91,7 @@ def read_labels(path: Path) -> Iterator[Label]:
             state=line.state,
             reason=line.reason,
             summary=line.summary,
-            spans=line.spans,
+            spans=line.spans or (),
             rating=line.rating,
             basis=basis,
         )

@@ -10,10 +10,17 @@ from msgspec import Meta
 from coherence.evaluation.render import write_records
 from coherence.evaluation.table import Row
 from coherence.files import write_lines
-from coherence.records import Judgement, OutcomeStatus, QuoteCheck, QuoteField, QuoteVerdict, Record, Span
+from coherence.records import (
+    SPAN_SCHEMA,
+    Judgement,
+    OutcomeStatus,
+    QuoteCheck,
+    QuoteField,
+    QuoteVerdict,
+    Record,
+    Span,
+)
 from coherence.vocabulary import ConflictType
-
-SPAN_SCHEMA: Final = "coherence/span/1"
 
 
 def _says(description: str) -> Meta:

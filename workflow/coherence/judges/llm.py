@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from coherence.errors import ReplyMissingError
+from coherence.errors import PromptError, ReplyMissingError
 from coherence.judges import quotes
 from coherence.judges.flagging import AbsentQuote, verified
 from coherence.judges.frame import FRAME_NOTE, framed
@@ -109,6 +109,18 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     window_overlap_steps: Annotated[int, Meta(ge=0)] = 4
 
 
+def rating_limit(settings: LlmSettings) -> int | None:
+    """Return the highest rating that flags, None for a prompt that reports none.
+
+    Raises PromptError for a `rating_at_most` on such a prompt.
+    """
+    if read_prompt(Path(settings.prompt)).header.reports == "rating+spans":
+        return settings.rating_at_most or DEFAULT_RATING_AT_MOST
+    if settings.rating_at_most is not None:
+        raise PromptError(f"{settings.prompt}: `rating_at_most` is set, but the prompt reports no rating")
+    return None
+
+
 def cache_of(settings: LlmSettings) -> Cache:
     """Return the lifetime of the cached prefix; `auto` caches where requests of one job share it."""
     if settings.cache != "auto":
@@ -133,6 +145,7 @@ class LlmJudge:
         self._settings = settings
         self._prompt = read_prompt(Path(settings.prompt))
         self._reports = self._prompt.header.reports
+        self._limit = rating_limit(settings)
         self._room = settings.window_tokens or room_for_transcript(
             settings.model, FRAME_NOTE + self._prompt.text, settings.max_tokens
         )
@@ -255,9 +268,9 @@ class LlmJudge:
         return verified(judgement, self._settings.absent_quote, by_spans=answer.rating is None)
 
     def _state(self, answer: Answer) -> JudgementState:
-        limit = self._settings.rating_at_most or DEFAULT_RATING_AT_MOST
-        flags = bool(answer.spans) if answer.rating is None else answer.rating <= limit
-        return "flagged" if flags else "unflagged"
+        if answer.rating is None or self._limit is None:
+            return "flagged" if answer.spans else "unflagged"
+        return "flagged" if answer.rating <= self._limit else "unflagged"
 
     def _judgement(
         self, transcript: Transcript, sample: int, state: JudgementState, **fields: Any

@@ -10,6 +10,9 @@ one of three ways:
 `dataset` narrows each of them. `state` may be left out where there is a `rating` and the judge has a
 threshold; an unjudged line needs a `reason`. Lines on trajectories that are not there are passed over.
 
+A line of exported spans (spans.jsonl) is one span of a flagged verdict; the lines of one trajectory and
+sample belong together. What has no such line is missing: spans do not tell what was left unflagged.
+
 Label files have lines of the same schema. They may say `flagged_spans` for `spans` (and then need no state),
 `generic_coherence` for `rating`, `trajectory_summary` for `summary`, and whose label a line is with `reader`.
 """
@@ -24,7 +27,16 @@ from coherence.errors import InputError
 from coherence.files import digest, read_numbered_lines
 from coherence.judges import quotes
 from coherence.judges.flagging import AbsentQuote, verified
-from coherence.records import Judgement, JudgementState, Record, Span, Substrate, Transcript, Trial
+from coherence.records import (
+    SPAN_SCHEMA,
+    Judgement,
+    JudgementState,
+    Record,
+    Span,
+    Substrate,
+    Transcript,
+    Trial,
+)
 
 
 class Verdict(Record, frozen=True):
@@ -38,7 +50,7 @@ class Verdict(Record, frozen=True):
     reason: str | None = None
     detail: str = ""
     summary: str = ""
-    spans: tuple[Span, ...] = ()
+    spans: tuple[Span, ...] | None = None
     rating: int | None = None
     substrate: Substrate | None = None
     sample: int = 0
@@ -51,6 +63,7 @@ class Verdict(Record, frozen=True):
     flagged_spans: tuple[Span, ...] | None = None
     generic_coherence: int | None = None
     trajectory_summary: str = ""
+    part: bool = False
 
     def __post_init__(self) -> None:
         if (self.state == "unjudged") != (self.reason is not None):
@@ -60,23 +73,51 @@ class Verdict(Record, frozen=True):
 MISSING = Verdict(state="unjudged", reason="missing")
 
 
+class SpanLine(Span, frozen=True, kw_only=True):
+    """One line of exported spans."""
+
+    trajectory: str
+    dataset: str | None = None
+    sample: int = 0
+
+    def verdict(self) -> Verdict:
+        """Return the line as part of a verdict."""
+        span = Span(**{name: getattr(self, name) for name in Span.__struct_fields__})
+        return Verdict(
+            trajectory=self.trajectory,
+            dataset=self.dataset,
+            state="flagged",
+            spans=(span,),
+            sample=self.sample,
+            part=True,
+        )
+
+
 def read_verdicts(path: Path) -> Iterator[tuple[int, Verdict]]:
     """Yield (line number, verdict), labels' names for things put right; InputError names file and line."""
-    for number, line in read_numbered_lines(path, Verdict):
-        if line.flagged_spans is None:
-            yield number, line
-        else:
-            yield (
-                number,
-                msgspec.structs.replace(
-                    line,
-                    spans=line.flagged_spans,
-                    flagged_spans=None,
-                    state=line.state or ("flagged" if line.flagged_spans else "unflagged"),
-                    rating=line.rating if line.rating is not None else line.generic_coherence,
-                    summary=line.summary or line.trajectory_summary,
-                ),
-            )
+    for number, raw in read_numbered_lines(path, msgspec.Raw):
+        line = bytes(raw)
+        try:
+            if SPAN_SCHEMA.encode() in line:
+                yield number, msgspec.json.decode(line, type=SpanLine).verdict()
+            else:
+                yield number, _plain(msgspec.json.decode(line, type=Verdict))
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}:{number}: {error}") from error
+
+
+def _plain(line: Verdict) -> Verdict:
+    """Return a line under the names that judgements have."""
+    if line.flagged_spans is None:
+        return line
+    return msgspec.structs.replace(
+        line,
+        spans=line.flagged_spans,
+        flagged_spans=None,
+        state=line.state or ("flagged" if line.flagged_spans else "unflagged"),
+        rating=line.rating if line.rating is not None else line.generic_coherence,
+        summary=line.summary or line.trajectory_summary,
+    )
 
 
 class RecordedJudge:
@@ -115,7 +156,7 @@ class RecordedJudge:
     def _read(self, path: Path, trials: Mapping[str, Trial]) -> dict[str, list[Verdict]]:
         known = names_of(trials)
         lines: dict[tuple[str, int], int] = {}
-        verdicts: dict[str, list[Verdict]] = defaultdict(list)
+        verdicts: dict[str, dict[int, Verdict]] = defaultdict(dict)
         for number, line in read_verdicts(path):
             if self._reader is not None and str(line.reader) != self._reader:
                 continue
@@ -127,11 +168,11 @@ class RecordedJudge:
                     continue
                 earlier = lines.setdefault((trial, verdict.sample), number)
                 if earlier != number:
-                    raise ValueError(f"line {earlier} is on the same trajectory and sample, {trial}")
+                    verdict = _joined(verdicts[trial][verdict.sample], verdict, earlier)
             except ValueError as error:
                 raise InputError(f"{path}:{number}: {error}") from error
-            verdicts[trial].append(verdict)
-        return {trial: sorted(found, key=lambda verdict: verdict.sample) for trial, found in verdicts.items()}
+            verdicts[trial][verdict.sample] = verdict
+        return {trial: [found[sample] for sample in sorted(found)] for trial, found in verdicts.items()}
 
     def _decided(self, verdict: Verdict) -> Verdict:
         """Return the verdict with its state."""
@@ -153,7 +194,8 @@ class RecordedJudge:
             reason=verdict.reason,
             detail=verdict.detail,
             summary=verdict.summary,
-            spans=quotes.checked(verdict.spans, transcript),
+            spans=quotes.checked(verdict.spans or (), transcript),
+            spans_known=verdict.spans is not None or verdict.state != "flagged",
             rating=verdict.rating,
             substrate=transcript.substrate if transcript.steps else verdict.substrate or "unknown",
             sample=verdict.sample,
@@ -178,6 +220,13 @@ def names_of(trials: Mapping[str, Trial]) -> dict[tuple[str, str], set[str]]:
             for start in range(len(parts)):
                 names["file", "/".join(parts[start:])].add(trial.id)
     return names
+
+
+def _joined(earlier: Verdict, later: Verdict, line: int) -> Verdict:
+    """Return two lines of spans as one verdict; ValueError where they are not both such lines."""
+    if not (earlier.part and later.part):
+        raise ValueError(f"line {line} is on the same trajectory and sample")
+    return msgspec.structs.replace(earlier, spans=(*(earlier.spans or ()), *(later.spans or ())))
 
 
 def _trial(
