@@ -40,11 +40,16 @@ def measure(folder: Path, url: str, n: int, concurrency: int, characters: int) -
     import anthropic  # noqa: F401, PLC0415 - so that its import is not counted
 
     settings = LlmSettings(
-        str(ROOT / "config/prompts/detector.md"), base_url=url, concurrency=concurrency, cache="none"
+        str(ROOT / "config/prompts/detector.md"),
+        base_url=url,
+        concurrency=concurrency,
+        cache="none",
+        ask_again=False,
     )
     judge = LlmJudge(
         "detector", settings, folder / "replies", Account(folder / "ledger.csv", "bench/detector")
     )
+    judge.request(transcript(0, characters))  # the secret scanner's start is not counted either
     begun = time.perf_counter()
     words = list(judge.judge(transcript(number, characters) for number in range(n)))
     taken = time.perf_counter() - begun

@@ -25,7 +25,8 @@ UNPARSABLE = "unjudged(unparsable)"
 
 WANTED: dict[str, str] = {
     **dict.fromkeys(KINDS, RIGHT),
-    **dict.fromkeys(LASTING, API),
+    **dict.fromkeys(LASTING, "unjudged(overflow)"),
+    "200 cut short": API,  # paid for and lost: the next run asks again, this one does not
     "refusal": "unjudged(refusal)",
     "max_tokens": "unjudged(truncated)",
     "context window": "unjudged(overflow)",
@@ -34,7 +35,8 @@ HONEST: dict[str, set[str]] = {  # not what is wanted, and yet true
     **{kind: {API} for kind in {**PASSING, **STOPPING}},
     "fenced": {UNPARSABLE},
     "confidence 7": {UNPARSABLE},
-    "413": {"unjudged(overflow)", RIGHT},
+    **{kind: {RIGHT} for kind in LASTING},
+    "200 cut short": {RIGHT},
     "context window": {RIGHT},
 }
 
