@@ -75,7 +75,7 @@ def test_kimi_thoughts_are_the_distinct_reasoning_of_each_turn(corpora: Path, ki
         if reading.trajectory is None:
             continue
         turns = {
-            (step["timestamp"], re.sub(r"^None(?:\s{2,}|(?=[A-Z][a-z]*\s))", "", step["reasoning_content"]))
+            (step["timestamp"], re.sub(r"^None(?:\s{2,}|(?=[A-Z][a-z']*\s))", "", step["reasoning_content"]))
             for step in raw(root / key / "agent" / "trajectory.json")["steps"]
             if step.get("reasoning_content", "None").strip() not in ("", "None", "null")
         }
