@@ -1,8 +1,8 @@
 """Write the runs that the plans describe: Harbor jobs with ATIF trajectories, and the planted verdicts.
 
-`python data/reconstruction/generate.py FOLDER` needs nothing but Python. Reconstruction: simulated text, planted
-verdicts; checks the arithmetic of the pipeline, is no evidence for the claim. Same plans, same bytes; a file that
-is right already is left alone, one that does not belong is deleted.
+`python data/reconstruction/generate.py FOLDER` needs nothing but Python. Reconstruction: simulated text,
+planted verdicts; checks the arithmetic of the pipeline, is no evidence for the claim. Same plans, same bytes;
+a file that is right already is left alone, one that does not belong is deleted.
 """
 
 import csv
@@ -22,7 +22,7 @@ WORDS = tomllib.loads((HERE / "sentences.toml").read_text("utf-8"))
 DATASETS = {"qwen": "Qwen3.5-35B-A3B", "gemma": "Gemma4-31B"}
 NOTE = "reconstruction: simulated text, planted verdicts"
 SYSTEM = "You are an agent in a Linux container. Use the tools; think to reason, finish to end the run."
-START = datetime(2026, 1, 5, 8, 0, 0)
+START = datetime.fromisoformat("2026-01-05T08:00:00")
 CHARS_PER_MARKER, CHARS_PER_THOUGHT, CHARS_PER_ACKNOWLEDGMENT = 45, 70, 110  # as in solve.py
 PAD = 9  # the least that fills a thought up to its length: "(ref 0)." and the space before it
 LONGEST_PAD = 60
@@ -40,7 +40,7 @@ class Run:
         self.job = dataset if crashed else row["job"]
         self.has_trajectory = row["has_trajectory"] == "1" and not crashed
         seed = hashlib.sha256(f"{self.job} {row['task']}".encode()).digest()
-        self.draw = random.Random(seed)  # noqa: S311 - not a secret
+        self.draw = random.Random(seed)
         self.name = f"{row['task'][:32]}__{''.join(ALPHABET[b % len(ALPHABET)] for b in seed[:7])}"
         small = self.draw.randint(120, 480)
         self.scene = {**self.draw.choice(WORDS["scene"]), "m": small, "n": small + self.draw.randint(3, 90)}
@@ -162,7 +162,10 @@ def steps(run: Run) -> list[Json]:
         1: {"source": "system", "message": SYSTEM},
         2: {"source": "user", "message": run.say(WORDS["instruction"])},
         run.length: called(run.length, "finish", {"message": run.say("The {unit} are in order.")}, ""),
-        **{n: called(n, "think", {"thought": t}, "Your thought has been logged.") for n, t in thinking.items()},
+        **{
+            n: called(n, "think", {"thought": t}, "Your thought has been logged.")
+            for n, t in thinking.items()
+        },
     }
     for number in acting:
         bodies[number] = act(run, number, number in failing, number == settling)

@@ -1,7 +1,8 @@
-"""Find plans of single runs that agree with every published count at once, and write `qwen.csv` and `gemma.csv`.
+"""Find plans of single runs that agree with every published count at once: `qwen.csv` and `gemma.csv`.
 
-`python data/reconstruction/solve.py` (needs `ortools`): seeded and on one thread, so the same version of the
-solver gives the same bytes. A run is known by its rank in characters of thought; all else is assigned to it.
+`python data/reconstruction/solve.py` (needs `pip install ".[plans]"`): seeded and on one thread, so that the
+same version of the solver gives the same bytes. A run is known by its rank in characters of thought; all else
+is assigned to it.
 """
 
 import csv
@@ -13,7 +14,11 @@ from typing import Any, NamedTuple
 from ortools.sat.python import cp_model
 
 HERE = Path(__file__).resolve().parent
-CHARS_PER_MARKER, CHARS_PER_THOUGHT, CHARS_PER_ACKNOWLEDGMENT = 45, 70, 110  # the least the generator's sentences need
+CHARS_PER_MARKER, CHARS_PER_THOUGHT, CHARS_PER_ACKNOWLEDGMENT = (
+    45,
+    70,
+    110,
+)  # the least the generator's sentences need
 CHARS_PER_FLAG = 450  # two acknowledgments, or one that is said again three times
 LEAST_FOR_TWO = 900  # characters of thought from which on there is room for that; below, one acknowledgment
 TYPES = (
@@ -49,7 +54,7 @@ class Lead(NamedTuple):
 
 
 class Published(NamedTuple):
-    """What is solved for: the paper's numbers, and multisets drawn so that medians and means are the paper's."""
+    """The paper's numbers, and multisets of values drawn so that medians and means are the paper's."""
 
     name: str
     seed: int
@@ -74,7 +79,7 @@ def qwen() -> Published:
     """Return the numbers of section 3.1, Table 1 and sections 4.1 to 4.6."""
     draw = random.Random(1)
     chars = [0] * 4 + between(draw, 150, 843, 9) + [843, 912] + between(draw, 912, 2301, 6) + [2301, 2365]
-    chars += between(draw, 2365, 3228, 5) + [3228, 3951] + between(draw, 3951, 44000, 13, 2.0) + [58214]
+    chars += [*between(draw, 2365, 3228, 5), 3228, 3951, *between(draw, 3951, 44000, 13, 2.0), 58214]
     top = [842, 213, 118, 96, 77, 63, 58, 51, 46, 41, 37, 29, 24, 18, 12, 8]
     return Published(
         name="qwen",
@@ -95,7 +100,9 @@ def qwen() -> Published:
             "chars": chars,
             "markers": top + [7, 6, 5, 4, 3] + [2] * 8 + [1] * 8 + [0] * 7,
             "length": between(draw, 17, 57, 21) + [57] * 2 + between(draw, 57, 240, 21, 1.5),
-            "think_calls": [0] * 4 + [1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4] + [5] * 7
+            "think_calls": [0] * 4
+            + [1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4]
+            + [5] * 7
             + [6, 6, 7, 7, 7, 8, 8, 9, 9, 10, 11, 12, 13, 14, 16, 18, 21, 24, 29, 37],
             "tool_errors": [0] * 14 + [1] * 17 + [2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 9, 12],
         },
@@ -128,7 +135,10 @@ def gemma() -> Published:
             "chars": chars,
             "markers": [*top, 11, 9, 7, 6, 5, 4, 3, 2, 1] + [0] * 13,
             "length": between(draw, 11, 32, 18) + [32] * 4 + between(draw, 32, 120, 21, 1.5),
-            "think_calls": [0] * 13 + [1] * 3 + [2] * 4 + [3] * 6
+            "think_calls": [0] * 13
+            + [1] * 3
+            + [2] * 4
+            + [3] * 6
             + [4, 4, 4, 5, 5, 6, 6, 7, 7, 8, 9, 10, 11, 12, 14, 17, 22],
             "tool_errors": [0] * 8 + [1] * 7 + [2] * 8 + [3] * 6 + [4] * 5 + [5, 5, 6, 6, 7, 8, 8, 10, 13],
         },
@@ -216,7 +226,9 @@ class Puzzle:
         for rank, chars in enumerate(self.chars):
             thoughts, length = self.value["think_calls"][rank], self.value["length"][rank]
             needed = CHARS_PER_MARKER * self.value["markers"][rank] + CHARS_PER_THOUGHT * thoughts
-            flag = (CHARS_PER_FLAG if chars > LEAST_FOR_TWO else CHARS_PER_ACKNOWLEDGMENT) * self.flagged[rank]
+            flag = (CHARS_PER_FLAG if chars > LEAST_FOR_TWO else CHARS_PER_ACKNOWLEDGMENT) * self.flagged[
+                rank
+            ]
             self.model.add(needed + flag <= chars)
             self.model.add(thoughts >= 1) if chars else self.model.add(thoughts == 0)
             self.model.add(chars <= 4000 * thoughts)
@@ -267,7 +279,8 @@ class Puzzle:
             # Lexical only: 8, 41 and 46, one more below 41 and two above 46, so that the median is 43.5.
             for value in (8, 41, 46):
                 self.model.add(self.flagged[rank] + at[rank][value] <= 1)
-            for value in (4, 5):
+            # Detector only: a pass with at most 2, then 2, 4, 5, 6 and 7, so that the median is 4.5.
+            for value in (4, 5, 6, 7):
                 self.model.add(self.flagged[rank] >= at[rank][value])
         self.model.add(sum(both) == 10)
         self.table(top, 14, 16)
@@ -332,7 +345,6 @@ class Puzzle:
         return solver
 
 
-
 class Plan(NamedTuple):
     """What is free: drawn after the numbers are solved for."""
 
@@ -371,7 +383,9 @@ def judge(plan: Plan) -> None:
     """Draw ratings, conflict types, confidences and action steps."""
     for number, row in enumerate(plan.rows):
         row["rating"] = plan.draw.choice((1, 2, 3, 3) if row["rating"] else (4, 4, 5))
-        spare = row["think_chars"] - CHARS_PER_MARKER * row["markers"] - CHARS_PER_THOUGHT * row["think_calls"]
+        spare = (
+            row["think_chars"] - CHARS_PER_MARKER * row["markers"] - CHARS_PER_THOUGHT * row["think_calls"]
+        )
         if row["flagged"]:
             last = row["length"] - 1
             row["action_step"] = plan.draw.randint(
@@ -388,13 +402,17 @@ def judge(plan: Plan) -> None:
 
 def second_spans(plan: Plan, count: int) -> None:
     """Give some flagged runs a second span of another type."""
-    able = [r for r in plan.flagged("failed") if r["think_chars"] > LEAST_FOR_TWO and not r["example"]]
+    able = [
+        r
+        for r in plan.flagged("failed")
+        if r["think_chars"] > LEAST_FOR_TWO and not r["task"] and not r["example"]
+    ]
     for row in able[:count]:
         row["conflict_types"] += ";" + next(kind for kind in TYPES if kind != row["conflict_types"])
 
 
 def name_qwen(plan: Plan) -> None:
-    """Name what the paper names; choose the seeds and the eight that are paraphrased (sections 4.3, 4.7)."""
+    """Name what the paper names (sections 4.4, appendix A)."""
     for row in plan.rows:
         tasks = {4: "rstan-to-pystan", 5: "bn-fit-modify", 46: "cobol-modernization", 8: "headless-terminal"}
         row["task"] = tasks.get(row["markers"], "")
@@ -406,6 +424,10 @@ def name_qwen(plan: Plan) -> None:
             row["acknowledgments"] = "15;25;31;37"
         elif example:
             row["task"] = example
+
+
+def choose_seeds(plan: Plan) -> None:
+    """Choose the tasks of the paper's prompt, and the eight that are paraphrased (sections 4.3, 4.7)."""
     failures = plan.flagged("failed")
     free = [row for row in failures if not row["task"] and not row["example"]]
     free.sort(key=lambda row: ";" not in row["conflict_types"])  # those with two spans first
@@ -427,7 +449,7 @@ def name_gemma(plan: Plan) -> None:
 
 
 def retried(plan: Plan) -> None:
-    """Move 20 runs to the retry of the trials that crashed, and add the 9 that crashed again (section 3.1)."""
+    """Move 20 runs to the retry of the crashed trials, and add the 9 that crashed again (section 3.1)."""
     for row in plan.draw.sample(plan.rows, 20):
         row["job"] = "qwen-retry"
     for _ in range(9):
@@ -435,9 +457,9 @@ def retried(plan: Plan) -> None:
         plan.rows.insert(plan.draw.randrange(len(plan.rows)), lost)
 
 
-def write(name: str, plan: Plan) -> None:
-    """Write a plan; runs whose task the paper does not name are numbered."""
-    for number, row in enumerate(plan.rows, 1):
+def write(name: str, plan: Plan, first: int) -> None:
+    """Write a plan; runs whose task the paper does not name are numbered, no two datasets alike."""
+    for number, row in enumerate(plan.rows, first):
         row["task"] = row["task"] or f"task-{number:02}"
     with (HERE / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -451,16 +473,18 @@ def main() -> None:
     named = puzzle.overlap()
     plan = solved(puzzle, puzzle.solve(), named)
     judge(plan)
-    second_spans(plan, 5)
     name_qwen(plan)
+    second_spans(plan, 5)
+    choose_seeds(plan)
     retried(plan)
-    write("qwen", plan)
+    n_qwen = len(plan.rows)
+    write("qwen", plan, 1)
     puzzle = Puzzle(gemma())
     plan = solved(puzzle, puzzle.solve(), {})
     judge(plan)
     second_spans(plan, 3)
     name_gemma(plan)
-    write("gemma", plan)
+    write("gemma", plan, 1 + n_qwen)
 
 
 if __name__ == "__main__":
