@@ -100,6 +100,7 @@ def edge_kind(run: Run) -> str:
         "doubt_tested": "unresolved_uncertainty",
         "surprise_explained": "inference_vs_inference",
         "constraint_met": "constraint_vs_derivation",
+        "premise_dropped": "environment_vs_premise",
     }
     return kinds[run.row["edge_case"]]
 

@@ -20,7 +20,7 @@ CHARS_PER_MARKER, CHARS_PER_THOUGHT, CHARS_PER_ACKNOWLEDGMENT = (
     110,
 )  # the least the generator's sentences need
 CHARS_PER_FLAG = 450  # two acknowledgments, or one that is said again three times
-LEAST_FOR_TWO = 900  # characters of thought from which on there is room for that; below, one acknowledgment
+LEAST_FOR_TWO = 900  # characters of thought from which on there is room for that
 TYPES = (
     "tool_output_vs_plan",
     "unresolved_uncertainty",
@@ -34,7 +34,14 @@ COLUMNS = (
     *("rating", "markers", "length", "think_calls", "think_chars", "tool_errors", "edge_case"),
     *("paraphrase_spans", "paraphrase_same_type"),
 )
-EDGES = "plan_revised", "doubt_tested", "surprise_explained", "constraint_met", "markers_only"
+EDGES = (
+    "plan_revised",
+    "doubt_tested",
+    "surprise_explained",
+    "constraint_met",
+    "premise_dropped",
+    "markers_only",
+)
 
 
 class Third(NamedTuple):
