@@ -55,6 +55,7 @@ class Dataset(Section, frozen=True):
     scaffold: str | None = None
     notes: str = ""
     simulated: str = ""
+    generated_by: list[str] = []
     shards: Positive = 1
     retry_of: dict[str, str] = {}
     pass_reward: float = 1.0

@@ -1,6 +1,8 @@
 """`coherence plan`: which units there are, and which shard each belongs to."""
 
 import argparse
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,8 +90,24 @@ def plan(config: Config, name: str) -> list[list[Planned]]:
     return shards
 
 
+def generate(dataset: Dataset, name: str) -> None:
+    """Run the script that makes a dataset's files, if it has one; raise ConfigError where it fails."""
+    if not dataset.generated_by:
+        return
+    done = subprocess.run(
+        [sys.executable, *dataset.generated_by], capture_output=True, text=True, errors="replace", check=False
+    )
+    if done.returncode:
+        said = done.stderr.strip() or f"it ended with status {done.returncode} and said nothing"
+        raise ConfigError(f"datasets.{name}.generated_by: {' '.join(dataset.generated_by)} failed:\n{said}")
+
+
 def write_plan(config: Config, name: str) -> list[list[Planned]]:
-    """Write the list of units of each shard where it has changed, and return the lists."""
+    """Write the list of units of each shard where it has changed, and return the lists.
+
+    Files that a script makes are made first: what is not there yet could not be planned.
+    """
+    generate(config.datasets[name], name)
     layout = Layout(config)
     shards = plan(config, name)
     for number, shard in enumerate(shards):
