@@ -102,12 +102,17 @@ JudgeSection = RulesJudge | RecordedJudge | LlmJudge
 
 
 class Evaluation(Section, frozen=True):
-    """Seeds and sizes of the evaluation."""
+    """Seeds, sizes and choices of the evaluation."""
 
     seed: Annotated[int, Meta(ge=0)] = 20260607
     resamples: Positive = 1000
     matched_k: Positive | None = None
     seeds: list[str] = []
+    confidence_at_least: Annotated[int, Meta(ge=1, le=5)] | None = None
+    family: tuple[str, ...] | None = None
+    stratify_by: str = "think_chars"
+    covariates: tuple[str, ...] = ("trajectory_length", "think_chars", "lexical", "tool_errors")
+    task_categories: dict[str, str] = {}
 
 
 class Report(Section, frozen=True):

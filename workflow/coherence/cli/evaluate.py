@@ -10,6 +10,7 @@ from coherence.cli.layout import Layout
 from coherence.cli.loading import Loaded
 from coherence.evaluation import repeats
 from coherence.evaluation.attrition import attrition
+from coherence.evaluation.comparisons import further_tables
 from coherence.evaluation.cost import Cost, cost_table, count_costs
 from coherence.evaluation.counts import (
     attrition_table,
@@ -56,6 +57,11 @@ def settings_of(config: Config, rows: list[Row]) -> EvaluationSettings:
         judges=tuple(config.judges),
         features=feature_names(rows),
         simulated=simulated(config),
+        confidence_at_least=config.evaluation.confidence_at_least,
+        family=config.evaluation.family,
+        stratify_by=config.evaluation.stratify_by,
+        covariates=config.evaluation.covariates,
+        task_categories=config.evaluation.task_categories,
     )
 
 
@@ -106,8 +112,14 @@ def evaluated(config: Config) -> tuple[Evaluation, tuple[Table, ...]]:
     loaded = [Loaded(config, name) for name in config.datasets]
     rows = [row for data in loaded for row in data.rows()]
     settings = settings_of(config, rows)
-    evaluation = evaluate(rows, settings, {data.name: data.timelines() for data in loaded})
-    return evaluation, (*tables(evaluation), repeated(loaded, rows, settings), *counts(config, loaded))
+    timelines = {data.name: data.timelines() for data in loaded}
+    evaluation = evaluate(rows, settings, timelines)
+    return evaluation, (
+        *tables(evaluation),
+        *further_tables(rows, settings, timelines),
+        repeated(loaded, rows, settings),
+        *counts(config, loaded),
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

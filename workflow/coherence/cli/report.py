@@ -28,6 +28,7 @@ from coherence.report.report import render_report
 from coherence.report.span_lists import span_list
 
 MAIN = ("failure_rates", "selectivity", "matched", "lead_time")
+FURTHER = ("tests", "adjusted", "regression", "paired", "scores", "calibration", "landmark")
 CITATION = (
     "Pandya, Zhang and Lyu: Strained Coherence: A Pre-Failure Signal in Coding Agent Execution Trajectories. "
     "arXiv 2606.07889, 2026.",
@@ -145,9 +146,12 @@ def sections(
         Section("Does a flag go with failure?", (tables["failure_rates"], *figures["gaps"])),
         Section("How selective is a flag?", (tables["selectivity"], tables["matched"])),
         Section("How early is the first flag?", (tables["lead_time"], *figures["lead-time"])),
+        Section("Further tests", tuple(tables[name] for name in FURTHER if tables[name].rows)),
         Section(
             "What the rates rest on",
-            tuple(block for name, block in tables.items() if name not in MAIN and block.rows),
+            tuple(
+                block for name, block in tables.items() if name not in (*MAIN, *FURTHER) and block.rows
+            ),
         ),
         Section("Flagged spans", tuple(spans)),
     )

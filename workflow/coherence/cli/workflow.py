@@ -22,6 +22,7 @@ from coherence.records import Entry
 
 TABLES = (
     *("failure_rates", "selectivity", "matched", "lead_time"),
+    *("tests", "adjusted", "paired", "scores", "regression", "calibration", "landmark"),
     *("repeats", "judgements", "attrition", "deviations", "cost"),
 )
 TABLE_KINDS = ("csv", "md", "tex")

@@ -74,9 +74,10 @@ class Adjusted(Record, frozen=True):
 
 
 def adjusted(splits: Sequence[Split], settings: EvaluationSettings) -> Iterator[Adjusted]:
-    """Yield each split within tertiles, but not that of the feature which makes them."""
+    """Yield each split within tertiles of a feature, but not that feature's own, and none where it is unknown."""
+    by = settings.stratify_by
     for split in splits:
-        if split.reading.name != settings.stratify_by:
+        if split.reading.name != by and any(_has(row, by) for row in (*split.risky, *split.safe)):
             yield _adjusted(split, settings)
 
 
