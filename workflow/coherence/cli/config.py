@@ -137,15 +137,23 @@ class Config(Section, frozen=True):
     report: Report = Report()
 
     def judges_of(self, dataset: str) -> list[str]:
-        """Return the names of the judges that judge a dataset, in the order of the config."""
-        return [
-            name for name, judge in self.judges.items() if judge.datasets is None or dataset in judge.datasets
-        ]
+        """Return the names of the judges that judge a dataset, in the order of the config.
+
+        A judge that reads text judges a table only where it names it.
+        """
+
+        def judges(judge: JudgeSection) -> bool:
+            if judge.datasets is not None:
+                return dataset in judge.datasets
+            return isinstance(judge, RecordedJudge) or self.datasets[dataset].format != "table"
+
+        return [name for name, judge in self.judges.items() if judges(judge)]
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of the config."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Config)}
+    made = msgspec.json.encode(msgspec.json.schema(Config))  # defaults as JSON has them: lists, no tuples
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.decode(made)}
 
 
 def leaves(error: Any) -> list[Any]:

@@ -74,11 +74,15 @@ class Adjusted(Record, frozen=True):
 
 
 def adjusted(splits: Sequence[Split], settings: EvaluationSettings) -> Iterator[Adjusted]:
-    """Yield each split within tertiles of a feature, but not that feature's own, and none where it is unknown."""
+    """Yield each split within tertiles, but not that of the feature which makes them.
+
+    Datasets without that feature have no row, unless none has it: then every row says so.
+    """
     by = settings.stratify_by
-    for split in splits:
-        if split.reading.name != by and any(_has(row, by) for row in (*split.risky, *split.safe)):
-            yield _adjusted(split, settings)
+    others = [split for split in splits if split.reading.name != by]
+    measured = [split for split in others if any(by in row.features for row in (*split.risky, *split.safe))]
+    for split in measured or others:
+        yield _adjusted(split, settings)
 
 
 def _adjusted(split: Split, settings: EvaluationSettings) -> Adjusted:

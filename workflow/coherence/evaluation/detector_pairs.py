@@ -172,8 +172,8 @@ def table(rows: Sequence[DetectorPair]) -> Table:
             f"neither: failed/n (rate in %; {LEVEL_TEXT} {CLOPPER_PEARSON} interval). Right alone: "
             "trajectories on which only the first and only the second is right (risky and failed, or safe "
             f"and passed); {MCNEMAR}, and {MCNEMAR_MID_P}. Exchange p: {EXCHANGE}, the first's k flags "
-            "against the second's k highest scores; two values where ties at the border leave it open. Kappa: "
-            "how far two judges agree on what to flag."
+            "against the second's k highest scores; two values where ties at the border leave it open. "
+            "Kappa: how far two judges agree on what to flag."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),

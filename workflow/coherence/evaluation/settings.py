@@ -15,7 +15,7 @@ class EvaluationSettings(Record, frozen=True):
     number each judge flags). `judges` and `features` choose and order what is shown (None: all, by name).
     `simulated` says by dataset what is not real about it.
 
-    `confidence_at_least` adds a reading of each judge that flags only what it is so sure of (None: none does).
+    `confidence_at_least` adds to each judge the reading that flags only what it is so sure of.
     `family` names the judges and features whose tests are adjusted for one another (None: all shown),
     `stratify_by` the feature whose tertiles a gap is adjusted for, `covariates` the features beside a flag in
     the regression, `task_categories` the category of a task.
