@@ -19,7 +19,7 @@ from coherence.judges.rules import RulesSettings
 from coherence.preprocess import PreprocessSettings
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
-MADE = "config figures ledger.csv logs memo pages provenance.json real replies report.html tables"
+MADE = "audit.html config figures ledger.csv logs memo pages provenance.json real replies report.html tables"
 RESERVED = frozenset(MADE.split())
 
 

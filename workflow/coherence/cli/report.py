@@ -8,14 +8,17 @@ import msgspec
 
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, config_digest
-from coherence.cli.layout import Layout
+from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
 from coherence.evaluation import render
+from coherence.evaluation.audit import introduction, what_this_does_not_show
 from coherence.evaluation.evaluate import Evaluation
+from coherence.evaluation.published import read_published
 from coherence.figures import forest, lead_time
 from coherence.files import read_json, write_json, write_text
 from coherence.records import Entry, Judgement, Record, SourceFile, Transcript
 from coherence.report.blocks import (
+    Audit,
     DatasetNote,
     Figure,
     Report,
@@ -24,10 +27,12 @@ from coherence.report.blocks import (
     Table,
 )
 from coherence.report.pages import Page, render_page
-from coherence.report.report import render_report
+from coherence.report.report import render_audit, render_report
 from coherence.report.span_lists import span_list
 
 MAIN = ("failure_rates", "selectivity", "matched", "lead_time")
+AUDIT = ("audit", "audit_tests", "audit_intervals", "published", "audit_figures")
+AUDIT_TITLE = "The paper's statements against its own counts"
 FURTHER = ("tests", "adjusted", "regression", "paired", "scores", "calibration", "landmark")
 CITATION = (
     "Pandya, Zhang and Lyu: Strained Coherence: A Pre-Failure Signal in Coding Agent Execution Trajectories. "
@@ -86,9 +91,9 @@ def dataset_note(config: Config, name: str, entries: list[Entry], left_out: dict
 
 
 def table_block(table: render.Table) -> Table:
-    """Return a result table as the report shows it, which brings simulation notes of its own."""
+    """Return a result table as a page shows it, which brings simulation notes of its datasets by itself."""
     block = msgspec.convert(table, Table, from_attributes=True)
-    return msgspec.structs.replace(block, note="")
+    return msgspec.structs.replace(block, note="") if table.datasets else block
 
 
 def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dict[str, list[Figure]]:
@@ -150,10 +155,29 @@ def sections(
         Section(
             "What the rates rest on",
             tuple(
-                block for name, block in tables.items() if name not in (*MAIN, *FURTHER) and block.rows
+                block
+                for name, block in tables.items()
+                if name not in (*MAIN, *FURTHER, *AUDIT) and block.rows
             ),
         ),
         Section("Flagged spans", tuple(spans)),
+    )
+
+
+def audit_page(tables: dict[str, Table]) -> Audit:
+    """Return the audit of the paper, from its tables."""
+    published = read_published(PUBLISHED / "counts.toml")
+    return Audit(
+        title=AUDIT_TITLE,
+        paper=published.paper,
+        lead=introduction(published),
+        sections=(
+            Section("Point by point", (tables["audit"],)),
+            Section("The tests and intervals left out", (tables["audit_tests"], tables["audit_intervals"])),
+            Section("Every printed number, beside ours", (tables["published"],)),
+            Section("The figures of each point, in full", (tables["audit_figures"],)),
+        ),
+        limits=what_this_does_not_show(published),
     )
 
 
@@ -177,6 +201,7 @@ def write_report(config: Config) -> int:
         config=config.name,
         datasets=tuple(notes),
         sections=sections(tables, figure_blocks(config, layout, evaluation), spans),
+        beside=((layout.audit.name, AUDIT_TITLE),),
         citation=CITATION,
         provenance=(
             ("coherence", version("coherence")),
@@ -186,6 +211,7 @@ def write_report(config: Config) -> int:
         ),
     )
     write_text(layout.report, render_report(report))
+    write_text(layout.audit, render_audit(audit_page(tables)))
     write_json(layout.provenance, Provenance(version("coherence"), config_digest(config), traced))
     write_text(
         layout.page_list, "".join(f"{page.relative_to(layout.results).as_posix()}\n" for page in pages)

@@ -16,7 +16,7 @@ NOISE: Final = 1e-9  # of floats that mean whole numbers
 
 
 class Value(Record, frozen=True):
-    """One number or several that belong together, unrounded; `n` is the group size behind an interval's bounds."""
+    """One number or several that belong together, unrounded; `n` is the group size behind an interval."""
 
     numbers: tuple[float, ...]
     n: int = 0
@@ -25,8 +25,8 @@ class Value(Record, frozen=True):
 class Number(Record, frozen=True):
     """One printed number, or several that belong together; none where the text only lets it be derived.
 
-    `tolerance` is a number of decimals for "rounded" and of steps of 1/n for "interval"; `needs` says what counts
-    cannot give, `also` what a second place prints instead.
+    `tolerance` is a number of decimals for "rounded" and of steps of 1/n for "interval"; `needs` says what
+    counts cannot give, `also` what a second place prints instead.
     """
 
     id: str
@@ -46,7 +46,9 @@ class Number(Record, frozen=True):
         if self.kind == "rounded":
             return all(float(half_up(value, self.tolerance)) == printed for value, printed in pairs)
         if self.kind == "interval":
-            counts = [(half_up(value * ours.n / 100), half_up(printed * ours.n / 100)) for value, printed in pairs]
+            counts = [
+                (half_up(value * ours.n / 100), half_up(printed * ours.n / 100)) for value, printed in pairs
+            ]
             return all(abs(one - two) <= self.tolerance for one, two in counts)
         return all(abs(value - printed) < NOISE for value, printed in pairs)
 
@@ -61,5 +63,7 @@ def read_numbers(path: Path) -> tuple[Number, ...]:
 
 
 def _number(line: dict[str, str]) -> Number:
-    several = {name: tuple(float(part) for part in line[name].split(";") if part) for name in ("published", "also")}
+    several = {
+        name: tuple(float(part) for part in line[name].split(";") if part) for name in ("published", "also")
+    }
     return msgspec.convert({**line, **several, "tolerance": int(line["tolerance"] or 0)}, Number)

@@ -138,7 +138,10 @@ def _overlap(published: Published) -> Found:
     sides = (overlap.both, overlap.detector_only, overlap.lexical_only)
     failed = table.risky_fail + table.safe_fail
     bounds = clopper_pearson(*overlap.both)
-    yield f"{FIRST}.overlap.both", value(k - overlap.detector_only[1], table.risky_fail - overlap.detector_only[0])
+    yield (
+        f"{FIRST}.overlap.both",
+        value(k - overlap.detector_only[1], table.risky_fail - overlap.detector_only[0]),
+    )
     yield f"{FIRST}.overlap.detector_only", value(table.risky_n - n, table.risky_fail - overlap.both[0])
     yield f"{FIRST}.overlap.lexical_only", value(k - n, lexical - overlap.both[0])
     yield (
