@@ -106,6 +106,8 @@ def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dic
             "gaps": (f"Gaps in failure rate, {name}", forest.describe(rates)),
             "lead-time": (f"Lead time of the first flag, {name}", lead_time.describe(times)),
         }
+        if not any(row.summary.n for row in times):
+            del titles["lead-time"]  # nothing to see: the table says so
         for kind, (title, alt) in titles.items():
             svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
             blocks[kind].append(Figure(title, "", svg, alt, datasets=(name,)))

@@ -31,6 +31,8 @@ REASONS: Final[dict[Needs, str]] = {
     "paraphrases": "needs the paraphrased trajectories, which are not public",
 }
 
+NEEDED: Final = tuple(REASONS)
+
 
 class Beside(Record, frozen=True):
     """A printed number beside ours; `run` is what the run's own datasets of that name give."""
@@ -70,7 +72,7 @@ def beside(
 def _beside(number: Number, basis: str, ours: Value | None, run: Mapping[str, Value]) -> Beside:
     theirs = run.get(number.id)
     if number.also:
-        return Beside(number, "paper contradicts itself", basis, reason=f"also {text(number, number.also)}")
+        return Beside(number, "paper contradicts itself", basis, reason="two places of the paper differ")
     if ours is None:
         return Beside(number, "not recomputable", basis, reason=REASONS[number.needs])
     return Beside(
@@ -95,6 +97,11 @@ def text(number: Number, values: Sequence[float]) -> str:
     return "; ".join(_trimmed(str(half_up(one, decimals)), number.kind == "exact") for one in values)
 
 
+def printed(number: Number) -> list[str]:
+    """Return what the paper prints, each version of it."""
+    return [text(number, values) for values in (number.published, number.also) if values]
+
+
 def _trimmed(shown_: str, whole: bool) -> str:
     return shown_.removesuffix(".0") if whole else shown_
 
@@ -107,13 +114,13 @@ def tolerance(number: Number) -> str:
 
 
 _COLUMNS: Final[dict[str, Callable[[Beside], str]]] = {
+    "Basis": lambda row: row.basis if row.ours else row.reason or row.basis,
     "Number": lambda row: row.number.id,
     "Place": lambda row: row.number.place,
     "Unit": lambda row: row.number.unit,
-    "Published": lambda row: text(row.number, row.number.published) or wording.NONE,
+    "Published": lambda row: " and ".join(printed(row.number)) or wording.NONE,
     "Ours": lambda row: text(row.number, row.ours.numbers) if row.ours else wording.NONE,
-    "Status": lambda row: row.status if row.reason is None else f"{row.status}: {row.reason}",
-    "Basis": lambda row: row.basis,
+    "Status": lambda row: row.status,
     "In this run": lambda row: (
         f"{text(row.number, row.run.numbers)}, {row.run_status}" if row.run else wording.NONE
     ),
@@ -121,7 +128,8 @@ _COLUMNS: Final[dict[str, Callable[[Beside], str]]] = {
 
 
 def table(found: Sequence[Beside], settings: EvaluationSettings) -> Table:
-    """Return `published`."""
+    """Return `published`: what is recomputed first, what needs something else behind it."""
+    found = sorted(found, key=lambda row: (row.ours is None, NEEDED.index(row.number.needs)))
     fields = (
         "id",
         "place",
@@ -153,7 +161,8 @@ def table(found: Sequence[Beside], settings: EvaluationSettings) -> Table:
 
 def _record(row: Beside) -> Iterator[str | None]:
     number = row.number
-    yield from (number.id, number.place, _full(number.published), number.unit)
+    versions = " and ".join(_full(values) for values in (number.published, number.also) if values)
+    yield from (number.id, number.place, versions, number.unit)
     yield from (
         _full(row.ours.numbers) if row.ours else None,
         tolerance(number),
@@ -176,8 +185,8 @@ def _caption(found: Sequence[Beside]) -> str:
     rest = "; ".join(f"{n} {status}" for status, n in others.items())
     return (
         f"Numbers, or groups of numbers, that match, by what ours rests on: {counted or 'none'}. The others: "
-        f"{rest or 'none'}. One recomputed from published counts checks the paper's arithmetic (the counts are "
-        "the only whole numbers that give its printed rates); one planted in a reconstruction checks this "
-        "workflow's plumbing and nothing else; only a measured one would be a reproduction. In this run: what "
-        f"datasets named {' and '.join(DATASETS)} give, if it has them."
+        f"{rest or 'none'}. One recomputed from published counts checks the paper's arithmetic (its rates "
+        "leave room for these counts alone); one planted in a reconstruction checks this workflow's plumbing "
+        "and nothing else; only a measured one would be a reproduction. In this run: what datasets named "
+        f"{' and '.join(DATASETS)} give, if it has them."
     )
