@@ -54,6 +54,8 @@ def test_deleted_files_of_every_stage_are_noticed_and_made_the_same(run: Path) -
         "tables/failure_rates.tex",
         "figures/small.gaps.svg",
         "provenance.json",
+        "audit.html",
+        "tables/published.csv",
     )
     page = sorted((results / "pages" / "small").iterdir())[0]
     whole = [
@@ -110,9 +112,16 @@ def test_an_empty_folder_is_named(tmp_path: Path) -> None:
     assert "datasets.small.paths: runs: nothing in the format 'harbor' there" in done.stderr
 
 
-def test_the_default_run_is_the_examples(tmp_path: Path) -> None:
+def test_the_default_run_is_the_replication_the_examples_and_the_audit(tmp_path: Path) -> None:
     done = snakemake(lay_out(tmp_path))
     assert done.returncode == 0, done.stderr
     report = (tmp_path / "results" / "report.html").read_text()
     assert "example-model-a" in report
     assert "Simulated data" in report
+    assert report.index("26/41") < report.index("example-model-a (simulated)")
+    assert "takes all of the flag&#39;s effect" in report
+    assert 'href="audit.html"' in report
+    audit = (tmp_path / "results" / "audit.html").read_text()
+    assert "126 of 126 recomputed from published counts" in audit
+    assert "What this does not show" in audit
+    assert 'href="report.html"' in audit

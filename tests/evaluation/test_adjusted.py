@@ -52,6 +52,12 @@ def test_a_dataset_without_the_feature_has_a_reason() -> None:
     assert "not applicable: no stratum has both groups" in table([found], SETTINGS).rows[0]
 
 
+def test_where_another_dataset_has_the_feature_one_without_has_no_row() -> None:
+    bare = [replace(row, features={"lexical": row.features["lexical"]}) for row in rows("other")]
+    found = adjusted(tuple(splits([*rows(), *bare], SETTINGS)), SETTINGS)
+    assert {row.reading.dataset for row in found} == {"qwen"}
+
+
 def test_the_table_shows_what_each_third_rests_on() -> None:
     shown = table([first(rows())], SETTINGS)
     assert shown.rows[0][4:7] == ("-31: 0/1 against 4/13", "+40: 5/5 against 6/10", "+40: 10/10 against 3/5")

@@ -153,3 +153,29 @@ def test_spans_that_do_not_flag_leave_it_unknown_whether_there_is_any() -> None:
     rows = judged(Verdict("unflagged", rating=4, unverified=1), Verdict("unflagged", rating=4))
     any_span = next(judge_splits(rows, "judge", 3))
     assert (len(any_span.risky), len(any_span.safe), any_span.missing) == (0, 1, 1)
+
+
+def test_a_judge_that_only_rates_is_divided_by_its_rating_alone() -> None:
+    rated = [Verdict("unjudged", reason="rating only", rating=rating) for rating in (2, 3, 4)]
+    found = only(judged(*rated, Verdict("unjudged", reason="missing")), 3)
+    assert (found.reading.label, ids(found.risky), ids(found.safe)) == ("rating at most 3", "01", "2")
+    assert found.unjudged == 1
+
+
+def test_a_least_confidence_is_a_reading_of_its_own() -> None:
+    rows = judged(
+        Verdict("flagged", spans=1, max_confidence=4),
+        Verdict("flagged", spans=1, max_confidence=3),
+        Verdict("flagged", spans=1),
+        Verdict("unflagged"),
+        Verdict("unjudged", reason="api"),
+    )
+    found = {split.reading.label: split for split in splits(rows, EvaluationSettings(confidence_at_least=4))}
+    split = found["confidence at least 4"]
+    assert (ids(split.risky), ids(split.safe), split.unjudged) == ("0", "123", 1)
+
+
+def test_a_judge_without_any_confidence_has_no_such_reading() -> None:
+    rows = judged(Verdict("flagged", spans=None), Verdict("unflagged"))
+    labels = [split.reading.label for split in splits(rows, EvaluationSettings(confidence_at_least=4))]
+    assert labels == ["flagged"]

@@ -40,6 +40,11 @@ def test_a_judge_that_flags_nothing_has_rows_with_n_0() -> None:
     assert {row.summary.n for row in rows.values()} == {0}
 
 
+def test_flags_without_any_place_have_one_row_that_says_so() -> None:
+    (row,) = found([flag("failed", None), flag("passed", None)]).values()
+    assert (row.of, row.measure, row.flagged, row.not_placed) == ("all", "share elapsed", 2, 2)
+
+
 def test_the_table() -> None:
     made = table(list(lead_times(ROWS, [flag("failed", 10), flag("failed", None)], SETTINGS)))
     shown = {(row[2], row[3]): row for row in made.rows}

@@ -13,7 +13,17 @@ from coherence.records import (
     Transcript,
     Trial,
 )
-from coherence.report.blocks import DatasetNote, Figure, Prose, Report, Section, SpanCard, SpanList, Table
+from coherence.report.blocks import (
+    Audit,
+    DatasetNote,
+    Figure,
+    Prose,
+    Report,
+    Section,
+    SpanCard,
+    SpanList,
+    Table,
+)
 from coherence.report.pages import Page
 
 
@@ -79,6 +89,12 @@ def report(text: str, svg: bytes = b"<svg xmlns='http://www.w3.org/2000/svg'/>")
         datasets=(DatasetNote(text, 3, 1, 1, 1, text, text, simulated=text),),
         sections=(Section(text, blocks, text),),
         lead=(text,),
+        beside=(("audit.html", text),),
         citation=(text,),
         provenance=((text, text),),
     )
+
+
+def audit(text: str) -> Audit:
+    table = Table(text, text, (text, text), ((text, text), (text, "1")), note=text)
+    return Audit(text, text, (text,), (Section(text, (table, Prose((text,), text)), text),), (text,))

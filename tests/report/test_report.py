@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hostile import HOSTILE
 from html_document import Document
-from report_samples import page, report, span, trial
+from report_samples import audit, page, report, span, trial
 
 from coherence.records import QuoteCheck, Span
 from coherence.report.blocks import (
@@ -25,7 +25,7 @@ from coherence.report.blocks import (
     Table,
 )
 from coherence.report.pages import render_page
-from coherence.report.report import render_report
+from coherence.report.report import render_audit, render_report
 
 SIMULATED = DatasetNote("made", 2, 1, 1, 0, simulated="planted verdicts")
 REAL = DatasetNote("real", 3, 1, 1, 1)
@@ -34,6 +34,7 @@ Render = Callable[[str], str]
 DOCUMENTS: dict[str, Render] = {
     "page": lambda text: render_page(page(text)),
     "report": lambda text: render_report(report(text)),
+    "audit": lambda text: render_audit(audit(text)),
 }
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 FORBIDDEN = ("style", "srcset", "action", "formaction", "ping", "target")
@@ -240,7 +241,8 @@ def test_the_same_input_gives_the_same_bytes_in_every_process() -> None:
 
 def _is_inert(name: str, value: str) -> bool:
     if name == "href":
-        return value.startswith(("#", "pages/")) or value == "../../report.html"
+        beside = ("../../report.html", "report.html", "audit.html")
+        return value.startswith(("#", "pages/")) or value in beside
     if name == "src":
         return value.startswith("data:image/svg+xml;base64,")
     return not name.startswith("on") and name not in FORBIDDEN

@@ -6,6 +6,7 @@ rule report:
         RUN.all_judged(),
     output:
         report=RUN.layout.report,
+        audit=RUN.layout.audit,
         provenance=RUN.layout.provenance,
         pages=RUN.layout.page_list,
     log:

@@ -19,7 +19,7 @@ from coherence.judges.rules import RulesSettings
 from coherence.preprocess import PreprocessSettings
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
-MADE = "config figures ledger.csv logs memo pages provenance.json real replies report.html tables"
+MADE = "audit.html config figures ledger.csv logs memo pages provenance.json real replies report.html tables"
 RESERVED = frozenset(MADE.split())
 
 
@@ -103,12 +103,17 @@ JudgeSection = RulesJudge | RecordedJudge | LlmJudge
 
 
 class Evaluation(Section, frozen=True):
-    """Seeds and sizes of the evaluation."""
+    """Seeds, sizes and choices of the evaluation."""
 
     seed: Annotated[int, Meta(ge=0)] = 20260607
     resamples: Positive = 1000
     matched_k: Positive | None = None
     seeds: list[str] = []
+    confidence_at_least: Annotated[int, Meta(ge=1, le=5)] | None = None
+    family: tuple[str, ...] | None = None
+    stratify_by: str = "think_chars"
+    covariates: tuple[str, ...] = ("trajectory_length", "think_chars", "lexical", "tool_errors")
+    task_categories: dict[str, str] = {}
 
 
 class Report(Section, frozen=True):
@@ -133,15 +138,23 @@ class Config(Section, frozen=True):
     report: Report = Report()
 
     def judges_of(self, dataset: str) -> list[str]:
-        """Return the names of the judges that judge a dataset, in the order of the config."""
-        return [
-            name for name, judge in self.judges.items() if judge.datasets is None or dataset in judge.datasets
-        ]
+        """Return the names of the judges that judge a dataset, in the order of the config.
+
+        A judge that reads text judges a table only where it names it.
+        """
+
+        def judges(judge: JudgeSection) -> bool:
+            if judge.datasets is not None:
+                return dataset in judge.datasets
+            return isinstance(judge, RecordedJudge) or self.datasets[dataset].format != "table"
+
+        return [name for name, judge in self.judges.items() if judges(judge)]
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of the config."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Config)}
+    made = msgspec.json.encode(msgspec.json.schema(Config))  # defaults as JSON has them: lists, no tuples
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.decode(made)}
 
 
 def leaves(error: Any) -> list[Any]:

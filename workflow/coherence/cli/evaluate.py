@@ -6,10 +6,12 @@ from pathlib import Path
 
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, LlmJudge, RulesJudge
-from coherence.cli.layout import Layout
+from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
-from coherence.evaluation import repeats
+from coherence.evaluation import published_table, repeats
 from coherence.evaluation.attrition import attrition
+from coherence.evaluation.audit import audit_tables
+from coherence.evaluation.comparisons import further_tables
 from coherence.evaluation.cost import Cost, cost_table, count_costs
 from coherence.evaluation.counts import (
     attrition_table,
@@ -19,6 +21,8 @@ from coherence.evaluation.counts import (
     judgement_table,
 )
 from coherence.evaluation.evaluate import Evaluation, evaluate, tables
+from coherence.evaluation.numbers import read_numbers
+from coherence.evaluation.published import read_published
 from coherence.evaluation.render import Table, write_table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, by_dataset
@@ -62,6 +66,11 @@ def settings_of(config: Config, rows: list[Row]) -> EvaluationSettings:
         judges=tuple(config.judges),
         features=feature_names(rows),
         simulated=simulated(config),
+        confidence_at_least=config.evaluation.confidence_at_least,
+        family=config.evaluation.family,
+        stratify_by=config.evaluation.stratify_by,
+        covariates=config.evaluation.covariates,
+        task_categories=config.evaluation.task_categories,
     )
 
 
@@ -112,8 +121,24 @@ def evaluated(config: Config) -> tuple[Evaluation, tuple[Table, ...]]:
     loaded = [Loaded(config, name) for name in config.datasets]
     rows = [row for data in loaded for row in data.rows()]
     settings = settings_of(config, rows)
-    evaluation = evaluate(rows, settings, {data.name: data.timelines() for data in loaded})
-    return evaluation, (*tables(evaluation), repeated(loaded, rows, settings), *counts(config, loaded))
+    timelines = {data.name: data.timelines() for data in loaded}
+    evaluation = evaluate(rows, settings, timelines)
+    return evaluation, (
+        *tables(evaluation),
+        *further_tables(rows, settings, timelines),
+        *the_paper(evaluation, rows),
+        repeated(loaded, rows, settings),
+        *counts(config, loaded),
+    )
+
+
+def the_paper(evaluation: Evaluation, rows: list[Row]) -> Iterator[Table]:
+    """Yield the paper's audit and its printed numbers beside ours, from the counts that ship."""
+    published = read_published(PUBLISHED / "counts.toml")
+    yield from audit_tables(published)
+    numbers = read_numbers(PUBLISHED / "numbers.csv")
+    found = tuple(published_table.beside(numbers, published, evaluation, rows))
+    yield published_table.table(found, evaluation.settings)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

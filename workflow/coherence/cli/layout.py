@@ -4,6 +4,10 @@ from pathlib import Path
 
 from coherence.cli.config import Config
 
+PUBLISHED = (
+    Path(__file__).resolve().parents[3] / "data" / "published"
+)  # beside the package, wherever a run is
+
 
 class Layout:
     """The paths of one run, below its results folder."""
@@ -18,6 +22,7 @@ class Layout:
         self.page_list = self.results / "pages" / "list.txt"
         self.ledger = self.results / "ledger.csv"
         self.report = self.results / "report.html"
+        self.audit = self.results / "audit.html"
         self.provenance = self.results / "provenance.json"
 
     def config(self, digest: str) -> Path:

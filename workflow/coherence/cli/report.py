@@ -8,14 +8,17 @@ import msgspec
 
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, config_digest
-from coherence.cli.layout import Layout
+from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
 from coherence.evaluation import render
+from coherence.evaluation.audit import introduction, what_this_does_not_show
 from coherence.evaluation.evaluate import Evaluation
+from coherence.evaluation.published import read_published
 from coherence.figures import forest, lead_time
 from coherence.files import read_json, write_json, write_text
 from coherence.records import Entry, Judgement, Record, SourceFile, Transcript
 from coherence.report.blocks import (
+    Audit,
     DatasetNote,
     Figure,
     Report,
@@ -24,10 +27,13 @@ from coherence.report.blocks import (
     Table,
 )
 from coherence.report.pages import Page, render_page
-from coherence.report.report import render_report
+from coherence.report.report import render_audit, render_report
 from coherence.report.span_lists import span_list
 
 MAIN = ("failure_rates", "selectivity", "matched", "lead_time")
+AUDIT = ("audit", "audit_tests", "audit_intervals", "published", "audit_figures")
+AUDIT_TITLE = "The paper's statements against its own counts"
+FURTHER = ("tests", "adjusted", "regression", "paired", "scores", "calibration", "landmark")
 CITATION = (
     "Pandya, Zhang and Lyu: Strained Coherence: A Pre-Failure Signal in Coding Agent Execution Trajectories. "
     "arXiv 2606.07889, 2026.",
@@ -85,9 +91,9 @@ def dataset_note(config: Config, name: str, entries: list[Entry], left_out: dict
 
 
 def table_block(table: render.Table) -> Table:
-    """Return a result table as the report shows it, which brings simulation notes of its own."""
+    """Return a result table as a page shows it, which brings simulation notes of its datasets by itself."""
     block = msgspec.convert(table, Table, from_attributes=True)
-    return msgspec.structs.replace(block, note="")
+    return msgspec.structs.replace(block, note="") if table.datasets else block
 
 
 def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dict[str, list[Figure]]:
@@ -100,6 +106,8 @@ def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dic
             "gaps": (f"Gaps in failure rate, {name}", forest.describe(rates)),
             "lead-time": (f"Lead time of the first flag, {name}", lead_time.describe(times)),
         }
+        if not any(row.summary.n for row in times):
+            del titles["lead-time"]  # nothing to see: the table says so
         for kind, (title, alt) in titles.items():
             svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
             blocks[kind].append(Figure(title, "", svg, alt, datasets=(name,)))
@@ -145,11 +153,33 @@ def sections(
         Section("Does a flag go with failure?", (tables["failure_rates"], *figures["gaps"])),
         Section("How selective is a flag?", (tables["selectivity"], tables["matched"])),
         Section("How early is the first flag?", (tables["lead_time"], *figures["lead-time"])),
+        Section("Further tests", tuple(tables[name] for name in FURTHER if tables[name].rows)),
         Section(
             "What the rates rest on",
-            tuple(block for name, block in tables.items() if name not in MAIN and block.rows),
+            tuple(
+                block
+                for name, block in tables.items()
+                if name not in (*MAIN, *FURTHER, *AUDIT) and block.rows
+            ),
         ),
         Section("Flagged spans", tuple(spans)),
+    )
+
+
+def audit_page(tables: dict[str, Table]) -> Audit:
+    """Return the audit of the paper, from its tables."""
+    published = read_published(PUBLISHED / "counts.toml")
+    return Audit(
+        title=AUDIT_TITLE,
+        paper=published.paper,
+        lead=introduction(published),
+        sections=(
+            Section("Point by point", (tables["audit"],)),
+            Section("The tests and intervals left out", (tables["audit_tests"], tables["audit_intervals"])),
+            Section("Every printed number, beside ours", (tables["published"],)),
+            Section("The figures of each point, in full", (tables["audit_figures"],)),
+        ),
+        limits=what_this_does_not_show(published),
     )
 
 
@@ -173,6 +203,7 @@ def write_report(config: Config) -> int:
         config=config.name,
         datasets=tuple(notes),
         sections=sections(tables, figure_blocks(config, layout, evaluation), spans),
+        beside=((layout.audit.name, AUDIT_TITLE),),
         citation=CITATION,
         provenance=(
             ("coherence", version("coherence")),
@@ -182,6 +213,7 @@ def write_report(config: Config) -> int:
         ),
     )
     write_text(layout.report, render_report(report))
+    write_text(layout.audit, render_audit(audit_page(tables)))
     write_json(layout.provenance, Provenance(version("coherence"), config_digest(config), traced))
     write_text(
         layout.page_list, "".join(f"{page.relative_to(layout.results).as_posix()}\n" for page in pages)

@@ -13,7 +13,7 @@ import msgspec
 from coherence.cli.arguments import CONFIG_VARIABLE
 from coherence.cli.code import code_digest
 from coherence.cli.config import Config, JudgeSection, LlmJudge, RecordedJudge, config_digest, parse
-from coherence.cli.layout import Layout
+from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.plan import source_of, write_plan
 from coherence.errors import ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
@@ -22,6 +22,8 @@ from coherence.records import Entry
 
 TABLES = (
     *("failure_rates", "selectivity", "matched", "lead_time"),
+    *("tests", "adjusted", "paired", "scores", "regression", "calibration", "landmark"),
+    *("audit", "audit_figures", "audit_tests", "audit_intervals", "published"),
     *("repeats", "judgements", "attrition", "deviations", "cost"),
 )
 # Settings of an llm judge that change how its replies travel and what they cost, but no reply.
@@ -39,6 +41,11 @@ def pattern(names: Iterable[str]) -> str:
 def names_in(folder: Path) -> set[str]:
     """Return the names of the files in a folder, without their ending."""
     return {Path(entry.name).stem for entry in os.scandir(folder)} if folder.is_dir() else set()
+
+
+def published_digest() -> str:
+    """Return the digest of the paper's printed numbers, which every run is set beside."""
+    return digest(*(path.read_bytes() for path in sorted(PUBLISHED.iterdir()) if path.is_file()))
 
 
 def listed(path: Path, stage: str) -> set[str] | None:
@@ -181,11 +188,11 @@ class Run:
         """Return what makes the tables stale."""
         notes = {name: (dataset.simulated, dataset.notes) for name, dataset in self.config.datasets.items()}
         judges = {name: made_by(judge) for name, judge in self.config.judges.items()}
-        return self.version("evaluate", self.config.evaluation, judges, notes)
+        return self.version("evaluate", self.config.evaluation, judges, notes, published_digest())
 
     def report_version(self) -> str:
         """Return what makes the report stale: it names the config."""
-        return self.version("report", config_digest(self.config))
+        return self.version("report", config_digest(self.config), published_digest())
 
     def tables(self) -> list[str]:
         """Return the result tables."""
@@ -228,5 +235,6 @@ class Run:
             "spans.csv",
             "spans.jsonl",
         )
-        last = [str(path) for path in (self.layout.report, self.layout.provenance, self.layout.page_list)]
+        layout = self.layout
+        last = [str(path) for path in (layout.report, layout.audit, layout.provenance, layout.page_list)]
         return [*per_dataset, *judged, *joined, *self.tables(), *self.figures(), *last]

@@ -74,10 +74,15 @@ class Adjusted(Record, frozen=True):
 
 
 def adjusted(splits: Sequence[Split], settings: EvaluationSettings) -> Iterator[Adjusted]:
-    """Yield each split within tertiles, but not that of the feature which makes them."""
-    for split in splits:
-        if split.reading.name != settings.stratify_by:
-            yield _adjusted(split, settings)
+    """Yield each split within tertiles, but not that of the feature which makes them.
+
+    Datasets without that feature have no row, unless none has it: then every row says so.
+    """
+    by = settings.stratify_by
+    others = [split for split in splits if split.reading.name != by]
+    measured = [split for split in others if any(by in row.features for row in (*split.risky, *split.safe))]
+    for split in measured or others:
+        yield _adjusted(split, settings)
 
 
 def _adjusted(split: Split, settings: EvaluationSettings) -> Adjusted:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from coherence.evaluation import wording
+from coherence.evaluation.agreement import Kappa, kappa, kappa_text
 from coherence.evaluation.family import families, flags, is_detector
 from coherence.evaluation.groups import Split
 from coherence.evaluation.matched import scorers
-from coherence.evaluation.readings import marked, simulation_note
+from coherence.evaluation.readings import NO_JUDGE, marked, simulation_note
 from coherence.evaluation.render import Table, proportion_fields, records, shown
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
@@ -32,7 +33,10 @@ class Exchange(Record, frozen=True):
 
 
 class DetectorPair(Record, frozen=True):
-    """Two readings on the trajectories both have: shares of failures, and McNemar's test of being right."""
+    """Two readings on the trajectories both have: shares of failures, and McNemar's test of being right.
+
+    `kappa` says how far two judges agree on what to flag, None beside a feature.
+    """
 
     dataset: str
     first: str
@@ -44,6 +48,7 @@ class DetectorPair(Record, frozen=True):
     neither: Proportion
     right: Paired
     exchange: Exchange
+    kappa: Kappa | None = None
     simulated: str = ""
 
 
@@ -68,18 +73,20 @@ def _pair(first: Split, second: Split, score: Score, simulated: str) -> Detector
         inside = [failed[name] for name, (_, a, b) in common.items() if (a, b) == (ours, theirs)]
         return proportion(sum(inside), len(inside), clopper_pearson)
 
+    cells = [share(*sides) for sides in ((True, True), (True, False), (False, True), (False, False))]
     right = [(a == failed[name], b == failed[name]) for name, (_, a, b) in common.items()]
     return DetectorPair(
         dataset=first.reading.dataset,
         first=first.reading.name,
         second=second.reading.name,
         n=len(common),
-        both=share(True, True),
-        first_only=share(True, False),
-        second_only=share(False, True),
-        neither=share(False, False),
+        both=cells[0],
+        first_only=cells[1],
+        second_only=cells[2],
+        neither=cells[3],
         right=mcnemar(right.count((True, False)), right.count((False, True))),
         exchange=_exchange({name: (row, side) for name, (row, side, _) in common.items()}, score),
+        kappa=None if second.reading.judge == NO_JUDGE else kappa(*(cell.n for cell in cells)),
         simulated=simulated,
     )
 
@@ -123,6 +130,9 @@ FIELDS: Final[dict[str, str]] = {
     "k": "exchange.k",
     "exchange_p_lowest": "exchange.lowest",
     "exchange_p_highest": "exchange.highest",
+    "kappa": "kappa.value",
+    "kappa_low": "kappa.interval.low",
+    "kappa_high": "kappa.interval.high",
     "simulated": "simulated",
 }
 
@@ -145,6 +155,7 @@ _COLUMNS: Final[dict[str, Callable[[DetectorPair], str]]] = {
     "of the second only": lambda row: wording.proportion(row.second_only),
     "of neither": lambda row: wording.proportion(row.neither),
     "Right alone": lambda row: f"{row.right.first_only} against {row.right.second_only}",
+    "Kappa": lambda row: kappa_text(row.kappa) if row.kappa else wording.NONE,
     "McNemar p": lambda row: wording.p_value(row.right.exact_p),
     "mid-p": lambda row: wording.p_value(row.right.mid_p),
     "Exchange p": _exchanged,
@@ -161,7 +172,8 @@ def table(rows: Sequence[DetectorPair]) -> Table:
             f"neither: failed/n (rate in %; {LEVEL_TEXT} {CLOPPER_PEARSON} interval). Right alone: "
             "trajectories on which only the first and only the second is right (risky and failed, or safe "
             f"and passed); {MCNEMAR}, and {MCNEMAR_MID_P}. Exchange p: {EXCHANGE}, the first's k flags "
-            "against the second's k highest scores; two values where ties at the border leave it open."
+            "against the second's k highest scores; two values where ties at the border leave it open. "
+            "Kappa: how far two judges agree on what to flag."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),

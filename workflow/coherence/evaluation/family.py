@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from coherence.evaluation.failure_rates import counts_of, with_outcome
 from coherence.evaluation.groups import Split
-from coherence.evaluation.readings import ANY_SPAN, FLAGGED, NULL_UNFLAGGED, WITHOUT_SEEDS, Reading
+from coherence.evaluation.readings import ANY_SPAN, CONFIDENT, FLAGGED, NULL_UNFLAGGED, WITHOUT_SEEDS, Reading
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.stats.tables import Counts
@@ -13,7 +13,8 @@ from coherence.stats.tables import Counts
 
 def is_primary(reading: Reading) -> bool:
     """Whether it is the reading of its judge or feature, and not one of the variants beside it."""
-    return reading.label not in (ANY_SPAN, NULL_UNFLAGGED) and not reading.label.endswith(WITHOUT_SEEDS)
+    variant = reading.label.startswith(CONFIDENT) or reading.label.endswith(WITHOUT_SEEDS)
+    return not variant and reading.label not in (ANY_SPAN, NULL_UNFLAGGED)
 
 
 def is_detector(reading: Reading) -> bool:

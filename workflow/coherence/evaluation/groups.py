@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from coherence.evaluation.readings import (
     ABOVE_MEDIAN,
     ANY_SPAN,
+    CONFIDENT,
     FLAGGED,
     NULL_UNFLAGGED,
     PRESENT,
@@ -20,7 +21,8 @@ from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import MISSING, Row, Verdict, by_dataset
 from coherence.records import Record
 
-RATED: Final = frozenset({"rating only", "unverified"})  # reasons that leave the rating standing
+RATING_ONLY: Final = "rating only"
+RATED: Final = frozenset({RATING_ONLY, "unverified"})  # reasons that leave the rating standing
 SEED: Final = "task of the judge's prompt"
 Side = Literal["risky", "safe", "unjudged", "missing"]
 
@@ -46,6 +48,8 @@ def splits(rows: Iterable[Row], settings: EvaluationSettings) -> Iterator[Split]
             yield from judge_splits(
                 members, judge, settings.rating_at_most.get(judge), settings.seeds.get(judge, ())
             )
+            if settings.confidence_at_least is not None:
+                yield from confident_split(members, judge, settings.confidence_at_least)
         for name in settings.features_in(members):
             yield feature_split(members, name)
 
@@ -78,7 +82,10 @@ def judge_splits(
     """
     reading = Reading(rows[0].dataset, judge, FLAGGED, judge)
     side: Callable[[Verdict], Side] = _flagged
-    if rating_at_most is not None:
+    if rating_at_most is not None and only_rates(rows, judge):
+        reading = replace(reading, label=f"rating at most {rating_at_most}", cut=float(rating_at_most))
+        side = _rated_at_most(rating_at_most)
+    elif rating_at_most is not None:
         words = [row.verdicts.get(judge, MISSING) for row in rows]
         label, by = (
             (FLAGGED, _flagged) if any(word.spans is None for word in words) else (ANY_SPAN, _any_span)
@@ -93,6 +100,21 @@ def judge_splits(
     if any(row.task in seeds for row in rows):
         unseen = [replace(row, excluded=row.excluded or SEED) if row.task in seeds else row for row in rows]
         yield _split(unseen, replace(reading, label=f"{reading.label}{WITHOUT_SEEDS}"), _judged(judge, side))
+
+
+def only_rates(rows: Iterable[Row], judge: str) -> bool:
+    """Whether a judge flags nothing by itself: it gives ratings, and at least one."""
+    words = [row.verdicts.get(judge, MISSING) for row in rows]
+    rated = any(word.reason == RATING_ONLY for word in words)
+    return rated and all(word.state == "unjudged" for word in words)
+
+
+def confident_split(rows: Sequence[Row], judge: str, at_least: int) -> Iterator[Split]:
+    """Yield one dataset divided by flags of at least this confidence, if the judge gives any confidence."""
+    words = [row.verdicts.get(judge, MISSING) for row in rows]
+    if any(word.max_confidence is not None for word in words):
+        reading = Reading(rows[0].dataset, judge, f"{CONFIDENT}{at_least}", judge, float(at_least))
+        yield _split(rows, reading, _judged(judge, _confident(at_least)))
 
 
 def _split(rows: Sequence[Row], reading: Reading, side: Callable[[Row], Side]) -> Split:
@@ -148,6 +170,10 @@ def _rated_at_most(threshold: int) -> Callable[[Verdict], Side]:
         return "safe" if word.substrate == "none" else "missing"
 
     return side
+
+
+def _confident(at_least: int) -> Callable[[Verdict], Side]:
+    return lambda word: _by_state(word, word.state == "flagged" and (word.max_confidence or 0) >= at_least)
 
 
 def _known(row: Row, name: str) -> float | None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from coherence.evaluation import wording
 from coherence.evaluation.first_flags import Elapsed, FirstFlag
+from coherence.evaluation.groups import only_rates
 from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import Table, records, shown
 from coherence.evaluation.settings import EvaluationSettings
@@ -51,22 +52,29 @@ OUTCOMES: Final[dict[str, tuple[OutcomeStatus, ...]]] = {
 def lead_times(
     rows: Iterable[Row], flags: Iterable[FirstFlag], settings: EvaluationSettings
 ) -> Iterator[LeadTime]:
-    """Yield each measure of each judge in each dataset, over failures, passes and all that are flagged."""
+    """Yield each measure of each judge in each dataset, over failures, passes and all that are flagged.
+
+    Where no flag has a place in a text, one row says so; a judge that only rates has none.
+    """
     flagged: dict[tuple[str, str], list[FirstFlag]] = defaultdict(list)
     for flag in flags:
         flagged[flag.dataset, flag.judge].append(flag)
     for dataset, members in by_dataset(rows).items():
         for judge in settings.judges_in(members):
-            yield from _measured(dataset, judge, flagged[dataset, judge], settings)
+            if not only_rates(members, judge):
+                yield from _measured(dataset, judge, flagged[dataset, judge], settings)
 
 
 def _measured(
     dataset: str, judge: str, flags: Sequence[FirstFlag], settings: EvaluationSettings
 ) -> Iterator[LeadTime]:
+    nowhere = bool(flags) and not any(flag.elapsed for flag in flags)
     for of, outcomes in OUTCOMES.items():
         group = [flag for flag in flags if flag.outcome in outcomes]
         placed = [flag.elapsed for flag in group if flag.elapsed]
         for name, measure in MEASURES.items():
+            if nowhere and (of, name) != ("all", SHARE):
+                continue
             summary = summarise([measure(elapsed) for elapsed in placed])
             simulated = settings.simulated.get(dataset, "")
             yield LeadTime(dataset, judge, of, name, len(group), summary, simulated)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from coherence.evaluation import wording
+from coherence.evaluation.groups import RATING_ONLY, only_rates
 from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import Table, records, shown
 from coherence.evaluation.settings import EvaluationSettings
@@ -43,7 +44,8 @@ def _sizes(rows: Sequence[Row], settings: EvaluationSettings) -> Iterator[tuple[
         yield "config", settings.matched_k
         return
     for judge in settings.judges_in(rows):
-        yield judge, sum(row.verdicts.get(judge, MISSING).state == "flagged" for row in rows)
+        if not only_rates(rows, judge):
+            yield judge, sum(row.verdicts.get(judge, MISSING).state == "flagged" for row in rows)
 
 
 def scorers(rows: Sequence[Row], settings: EvaluationSettings) -> dict[str, Callable[[Row], Any]]:
@@ -55,7 +57,7 @@ def scorers(rows: Sequence[Row], settings: EvaluationSettings) -> dict[str, Call
 def _judge_score(judge: str) -> Callable[[Row], Any]:
     def score(row: Row) -> tuple[bool, int, int, int] | None:
         word = row.verdicts.get(judge, MISSING)
-        if word.state == "unjudged":
+        if word.state == "unjudged" and word.reason != RATING_ONLY:
             return None
         best = MAX_CONFIDENCE + 1  # no rating ranks behind every rating
         return word.state == "flagged", -(word.rating or best), word.max_confidence or 0, word.spans or 0

@@ -50,8 +50,9 @@ class PrintedComparison(Record, frozen=True):
 
 
 class WithoutSeeds(Record, frozen=True):
-    """The detector without the tasks its prompt quotes."""
+    """The detector without the `tasks` its prompt quotes, all flagged and failed."""
 
+    tasks: int
     risky: Share
     safe: Share
     gap: int
@@ -74,6 +75,14 @@ class WithoutThoughts(Record, frozen=True):
     failed: Share
 
 
+class Trials(Record, frozen=True):
+    """Trials of the first dataset by what became of them, and its trajectories with any thought."""
+
+    completed: int
+    crashed: int
+    with_thoughts: int
+
+
 class Overlap(Record, frozen=True):
     """Detector and the k trajectories with most markers: failures of both, of one only, of neither."""
 
@@ -82,6 +91,7 @@ class Overlap(Record, frozen=True):
     detector_only: Share
     lexical_only: Share
     neither: Share
+    lexical_rate: int
     detector_only_above_median: Share
 
 
@@ -105,6 +115,7 @@ class Published(Record, frozen=True, dict=True):
     without_seeds: WithoutSeeds
     tertiles: tuple[PrintedTertiles, ...]
     without_thoughts: WithoutThoughts
+    trials: Trials
     overlap: Overlap
     text: Text
 

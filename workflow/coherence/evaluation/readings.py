@@ -9,6 +9,7 @@ from coherence.records import Record
 FLAGGED: Final = "flagged"
 ANY_SPAN: Final = "any span"
 NULL_UNFLAGGED: Final = "flagged, null confidence as unflagged"
+CONFIDENT: Final = "confidence at least "
 WITHOUT_SEEDS: Final = ", without the prompt's own tasks"
 PRESENT: Final = "present"
 ABOVE_MEDIAN: Final = "above median"

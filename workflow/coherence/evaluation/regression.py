@@ -8,7 +8,7 @@ import numpy as np
 
 from coherence.evaluation import wording
 from coherence.evaluation.family import flags, is_detector
-from coherence.evaluation.groups import Split
+from coherence.evaluation.groups import RATED, Split
 from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import Table, records, shown
 from coherence.evaluation.settings import EvaluationSettings
@@ -101,7 +101,7 @@ def _feature(name: str) -> Callable[[Row], float | None]:
 def _rating(judge: str) -> Callable[[Row], float | None]:
     def value(row: Row) -> float | None:
         word = row.verdicts.get(judge, MISSING)
-        return None if word.state == "unjudged" else word.rating
+        return None if word.state == "unjudged" and word.reason not in RATED else word.rating
 
     return value
 

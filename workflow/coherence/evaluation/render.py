@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from coherence.files import write_csv, write_text
 from coherence.records import Record
 
-Cell = str | int | float | None
+Cell = str | bool | int | float | None
 T = TypeVar("T")
 
 _MARKDOWN: Final = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|&~$"})

@@ -15,6 +15,7 @@ class EvaluationSettings(Record, frozen=True):
     number each judge flags). `judges` and `features` choose and order what is shown (None: all, by name).
     `simulated` says by dataset what is not real about it.
 
+    `confidence_at_least` adds to each judge the reading that flags only what it is so sure of.
     `family` names the judges and features whose tests are adjusted for one another (None: all shown),
     `stratify_by` the feature whose tertiles a gap is adjusted for, `covariates` the features beside a flag in
     the regression, `task_categories` the category of a task.
@@ -27,6 +28,7 @@ class EvaluationSettings(Record, frozen=True):
     judges: tuple[str, ...] | None = None
     features: tuple[str, ...] | None = None
     simulated: dict[str, str] = {}
+    confidence_at_least: int | None = None
     family: tuple[str, ...] | None = None
     stratify_by: str = "think_chars"
     covariates: tuple[str, ...] = ("trajectory_length", "think_chars", "lexical", "tool_errors")

@@ -96,12 +96,27 @@ class Section(Record, frozen=True):
 
 
 class Report(Record, frozen=True):
-    """Everything `report.html` shows; it names no file but what is handed in."""
+    """Everything `report.html` shows; it names no file but what is handed in.
+
+    `beside` are pages in the same folder, as (file name, what they show).
+    """
 
     title: str
     config: str
     datasets: tuple[DatasetNote, ...]
     sections: tuple[Section, ...]
     lead: tuple[str, ...] = ()
+    beside: tuple[tuple[str, str], ...] = ()
     citation: tuple[str, ...] = ()
     provenance: tuple[tuple[str, str], ...] = ()
+
+
+class Audit(Record, frozen=True):
+    """Everything `audit.html` shows; its blocks name no dataset, `limits` are paragraphs, `report` a link."""
+
+    title: str
+    paper: str
+    lead: tuple[str, ...]
+    sections: tuple[Section, ...]
+    limits: tuple[str, ...]
+    report: str = "report.html"

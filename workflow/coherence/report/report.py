@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from coherence.records import Record
-from coherence.report.blocks import Block, DatasetNote, Figure, Report, Section, Table
+from coherence.report.blocks import Audit, Block, DatasetNote, Figure, Report, Section, Table
 from coherence.report.rendering import render
 from coherence.report.table_views import TableView, table_view
 from coherence.vocabulary import CONFLICT_TYPES
@@ -43,15 +43,20 @@ def render_report(report: Report) -> str:
         "report.html",
         report=report,
         banners=banners(report.datasets),
-        sections=tuple(_sections(report)),
+        sections=tuple(_sections(report.sections, report.datasets)),
         conflict_types=CONFLICT_TYPES,
     )
 
 
-def _sections(report: Report) -> Iterator[SectionView]:
-    notes = {note.name: note for note in report.datasets}
+def render_audit(audit: Audit) -> str:
+    """Return the audit of the paper as one HTML document that loads nothing and runs nothing."""
+    return render("audit.html", audit=audit, sections=tuple(_sections(audit.sections, ())))
+
+
+def _sections(sections: Iterable[Section], datasets: Iterable[DatasetNote]) -> Iterator[SectionView]:
+    notes = {note.name: note for note in datasets}
     numbers = Counter[str]()
-    for place, section in enumerate(report.sections, 1):
+    for place, section in enumerate(sections, 1):
         views = tuple(_view(block, notes, numbers) for block in section.blocks)
         yield SectionView(section, f"section-{place}", views)
 

@@ -1,0 +1,164 @@
+"""The paper's numbers read off a run, where the run has datasets under the paper's names.
+
+The first judge that flags stands for the paper's detector, the first that rates for its generic judge.
+"""
+
+from collections.abc import Sequence
+from math import isnan
+from statistics import mean, median
+from typing import Final
+
+from coherence.evaluation.evaluate import Evaluation
+from coherence.evaluation.failure_rates import FailureRate
+from coherence.evaluation.lead_time import SHARE
+from coherence.evaluation.numbers import Value
+from coherence.evaluation.published import DETECTOR, FIRST, SECOND
+from coherence.evaluation.readings import FLAGGED, NO_JUDGE, WITHOUT_SEEDS
+from coherence.evaluation.recomputed import GENERIC, LEXICAL, Found, Tables, from_tables, percent, value
+from coherence.evaluation.table import Row, by_dataset
+from coherence.stats.tables import Counts
+from coherence.stats.tertiles import tertiles
+
+DATASETS: Final = (FIRST, SECOND)
+THOUGHTS: Final = "think_chars"
+RATED: Final = "rating at most"
+K: Final = 16  # 4.4
+EXAMPLES: Final = (  # 4.4, in the order of `numbers.csv`
+    "protein-assembly",
+    "rstan-to-pystan",
+    "bn-fit-modify",
+    "cobol-modernization",
+    "headless-terminal",
+)
+LEADS: Final[dict[str, tuple[str, str, float]]] = {  # id: measure, statistic, factor
+    "median_frac": (SHARE, "median", 100),
+    "median_steps": ("steps left", "median", 1),
+    "mean_steps": ("steps left", "mean", 1),
+}
+
+
+def from_run(evaluation: Evaluation, rows: Sequence[Row]) -> dict[str, Value]:
+    """Return by id what the run's datasets of the paper's names give; nothing where it has none."""
+    tables, without_seeds = _tables(evaluation.failure_rates)
+    found = from_tables(tables, without_seeds)
+    members = by_dataset(row for row in rows if row.excluded is None)
+    for dataset in DATASETS:
+        if dataset in members and (detector := _detector(evaluation.failure_rates, dataset)):
+            found |= dict(_thoughts(dataset, members[dataset], detector))
+            found |= dict(_markers(dataset, members[dataset]))
+            found |= dict(_leads(evaluation, dataset, detector))
+    if FIRST in members and (detector := _detector(evaluation.failure_rates, FIRST)):
+        found |= dict(_overlap(evaluation, members[FIRST], detector))
+    shares = [found[f"{name}.lead.median_frac"] for name in DATASETS if f"{name}.lead.median_frac" in found]
+    if len(shares) == len(DATASETS):
+        ends = [share.numbers[0] for share in shares]
+        found["lead.range_both_models"] = value(min(ends), max(ends))
+    return found
+
+
+def _detector(rates: Sequence[FailureRate], dataset: str) -> str | None:
+    own = (row.reading for row in rates if row.reading.dataset == dataset)
+    return next((reading.judge for reading in own if reading.label == FLAGGED), None)
+
+
+def _tables(rates: Sequence[FailureRate]) -> tuple[Tables, Counts | None]:
+    """Return the run's 2x2 tables under the paper's names, and that without the prompt's own tasks."""
+    tables: dict[tuple[str, str], Counts] = {}
+    without_seeds = None
+    for row in rates:
+        dataset, label, counts = row.reading.dataset, row.reading.label, row.comparison.counts
+        if dataset not in DATASETS:
+            continue
+        if row.reading.judge == NO_JUDGE:
+            tables[dataset, row.reading.name] = counts
+        elif row.reading.judge == _detector(rates, dataset) and label == FLAGGED:
+            tables[dataset, DETECTOR] = counts
+        elif row.reading.judge == _detector(rates, dataset) and label == f"{FLAGGED}{WITHOUT_SEEDS}":
+            without_seeds = counts if dataset == FIRST else without_seeds
+        elif label.startswith(RATED) and not label.endswith(WITHOUT_SEEDS):
+            tables.setdefault((dataset, GENERIC), counts)
+    return {key: table for key, table in tables.items() if table.n}, without_seeds
+
+
+def _known(rows: Sequence[Row], feature: str) -> dict[str, float]:
+    """Return a feature's values by trajectory, without those that are not known."""
+    values = {row.id: row.features.get(feature) for row in rows}
+    return {name: number for name, number in values.items() if number is not None and not isnan(number)}
+
+
+def _counts(rows: Sequence[Row], detector: str) -> Counts:
+    groups: dict[bool, list[bool]] = {True: [], False: []}
+    for row in rows:
+        if row.outcome != "unknown" and row.verdicts[detector].state != "unjudged":
+            groups[row.verdicts[detector].state == "flagged"].append(row.outcome == "failed")
+    return Counts(sum(groups[True]), len(groups[True]), sum(groups[False]), len(groups[False]))
+
+
+def _thoughts(dataset: str, rows: Sequence[Row], detector: str) -> Found:
+    """Yield gaps within tertiles of thought characters, their ranges, and trajectories without a thought."""
+    compared = {row.id: row for row in rows if row.outcome != "unknown"}
+    chars = _known(tuple(compared.values()), THOUGHTS)
+    if not chars:
+        return
+    thirds = tertiles(chars)
+    for name, third in zip(("low", "mid", "high"), thirds, strict=True):
+        gap = _counts([compared[one] for one in third.members], detector).gap
+        if gap is not None:
+            yield f"{dataset}.tertile.{name}.gap", value(gap)
+    none = [compared[name] for name, number in chars.items() if number == 0]
+    failed = sum(row.outcome == "failed" for row in none)
+    whole = (len(none),) if dataset == FIRST else (len(none), failed, len(none) - failed)
+    yield f"{dataset}.zero_think", value(*whole)
+    yield f"{dataset}.with_think", value(len(chars) - len(none), len(chars))
+    yield f"{dataset}.think_chars.median", value(median(chars.values()))
+    if dataset == FIRST:
+        low, middle, high = thirds
+        yield f"{dataset}.tertile.ranges_chars", value(low.low, low.high, middle.low, middle.high, high.low)
+
+
+def _markers(dataset: str, rows: Sequence[Row]) -> Found:
+    """Yield summaries of the marker counts, and those of the trajectories named as examples."""
+    markers = _known(rows, LEXICAL)
+    if not markers:
+        return
+    yield f"{dataset}.markers.median", value(median(markers.values()))
+    yield f"{dataset}.markers.mean", value(mean(markers.values()))
+    if dataset == FIRST:
+        yield f"{dataset}.markers.max", value(max(markers.values()))
+        named = {row.task: markers[row.id] for row in rows if row.id in markers}
+        if all(task in named for task in EXAMPLES):
+            yield f"{dataset}.examples.markers", value(*(named[task] for task in EXAMPLES))
+
+
+def _leads(evaluation: Evaluation, dataset: str, detector: str) -> Found:
+    """Yield the lead time of flagged failures."""
+    for row in evaluation.lead_times:
+        if (row.dataset, row.judge, row.of) == (dataset, detector, "failures") and row.summary.n:
+            for name, (measure, statistic, factor) in LEADS.items():
+                if row.measure == measure:
+                    yield f"{dataset}.lead.{name}", value(factor * getattr(row.summary, statistic))
+
+
+def _overlap(evaluation: Evaluation, rows: Sequence[Row], detector: str) -> Found:
+    """Yield the detector's flags against the k with most markers; nothing where ties leave these open."""
+    known = [row for row in rows if row.outcome != "unknown" and row.verdicts[detector].state != "unjudged"]
+    markers = _known(known, LEXICAL)
+    ranked = sorted(markers, key=lambda name: -markers[name])
+    if len(ranked) <= K or markers[ranked[K - 1]] == markers[ranked[K]]:
+        return
+    top, flagged = set(ranked[:K]), {row.id for row in known if row.verdicts[detector].state == "flagged"}
+    failed = {row.id for row in known if row.outcome == "failed"}
+    sides = {
+        "both": flagged & top,
+        "detector_only": flagged - top,
+        "lexical_only": top - flagged,
+        "neither": set(markers) - top - flagged,
+    }
+    for name, side in sides.items():
+        yield f"{FIRST}.overlap.{name}", value(len(side), len(side & failed))
+    for name in ("detector_only", "lexical_only"):
+        if sides[name]:
+            counted = [markers[one] for one in sides[name] if one in markers]
+            yield f"{FIRST}.overlap.{name}.median_markers", value(median(counted))
+    yield f"{FIRST}.k16.lexical_precision", value(percent(len(top & failed), K))
+    yield f"{FIRST}.selectivity.intersection", value(percent(len(sides["both"]), len(known)))
