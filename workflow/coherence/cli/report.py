@@ -90,10 +90,12 @@ def dataset_note(config: Config, name: str, entries: list[Entry], left_out: dict
     )
 
 
-def table_block(table: render.Table) -> Table:
+def table_block(table: render.Table, config: Config) -> Table:
     """Return a result table as a page shows it, which brings simulation notes of its datasets by itself."""
     block = msgspec.convert(table, Table, from_attributes=True)
-    return msgspec.structs.replace(block, note="") if table.datasets else block
+    # The ledger may hold what is no dataset of this config: calls for single files, or of an earlier config.
+    known = tuple(name for name in table.datasets if name in config.datasets)
+    return msgspec.structs.replace(block, note="" if known else block.note, datasets=known)
 
 
 def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dict[str, list[Figure]]:
@@ -187,7 +189,8 @@ def write_report(config: Config) -> int:
     """Write everything, and return the number of pages."""
     layout = Layout(config)
     evaluation = read_json(layout.evaluation, Evaluation)
-    tables = {table.name: table_block(table) for table in read_json(layout.shown, tuple[render.Table, ...])}
+    shown = read_json(layout.shown, tuple[render.Table, ...])
+    tables = {table.name: table_block(table, config) for table in shown}
     notes, spans, pages = [], [], []
     traced: dict[str, tuple[Origin, ...]] = {}
     for name in config.datasets:
