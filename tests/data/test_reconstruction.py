@@ -470,7 +470,9 @@ def test_the_pipeline_counts_the_trials_of_section_3_1(tables: dict[str, list[Ro
 
 def test_every_table_says_that_the_runs_are_simulated(tables: dict[str, list[Row]]) -> None:
     note = "reconstruction: simulated text, planted verdicts"
+    # Made from the paper's own counts, which are not simulated; `published` names its basis row by row.
+    from_the_paper = {"audit", "audit_figures", "audit_intervals", "audit_tests", "published"}
     silent = {
         name for name, rows in tables.items() if any(note not in row.get("simulated", "") for row in rows)
     }
-    assert silent == set()
+    assert silent == from_the_paper
