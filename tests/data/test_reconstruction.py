@@ -305,7 +305,7 @@ def test_the_examples_of_the_appendix_stand_in_the_plan() -> None:
 
 
 def test_the_config_names_the_seeds_of_the_plan() -> None:
-    config = yaml.safe_load((ROOT / "config/reconstruction.yaml").read_text("utf-8"))
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text("utf-8"))
     assert config["evaluation"]["seeds"] == [row["task"] for row in QWEN.runs if row["seed"] == "1"]
 
 
@@ -373,16 +373,16 @@ def test_a_second_run_of_the_generator_changes_nothing_and_drops_strangers(made:
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
-    """The tables of `config/reconstruction.yaml`, by the commands of the workflow."""
+    """The tables of `config/config.yaml`, by the commands of the workflow."""
     folder, here = tmp_path_factory.mktemp("run"), Path.cwd()
     for part in ("config", "data"):
         (folder / part).symlink_to(ROOT / part)
     os.chdir(folder)
     try:
         for stage in ("ingest", "preprocess", "features", "judge", "gather index", "table", "evaluate"):
-            assert main([*stage.split(), "--config", "config/reconstruction.yaml"]) == 0
+            assert main([*stage.split(), "--config", "config/config.yaml"]) == 0
         found: dict[str, list[Row]] = {}
-        made = Path("results/reconstruction")
+        made = Path("results")
         for path in [*sorted(made.glob("tables/*.csv")), *sorted(made.glob("*/spans.csv"))]:
             with path.open(encoding="utf-8", newline="") as lines:
                 found.setdefault(path.stem, []).extend(csv.DictReader(lines))
@@ -394,7 +394,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
 def test_every_planted_quote_stands_in_its_step(tables: dict[str, list[Row]]) -> None:
     flagged = [row for job in PLANS.values() for row in job.flagged()]
     planted = sorted(kind for row in flagged for kind in row["conflict_types"].split(";"))
-    spans = [span for span in tables["spans"] if span["judge"] == "detector"]
+    spans = [span for span in tables["spans"] if span["judge"] == "planted"]
     assert sorted(span["conflict_type"] for span in spans) == planted
     checks = {span[column] for span in spans for column in ("acknowledgment_verdict", "action_verdict")}
     assert checks == {"exact"}
@@ -408,8 +408,8 @@ def the_row(rows: Iterable[Row], **wanted: str) -> Row:
 
 def compared(tables: dict[str, list[Row]], dataset: str, feature: str) -> Row:
     readings = {
-        "strained_coherence": ("detector", "flagged"),
-        "generic_coherence": ("generic", "rating at most 3"),
+        "strained_coherence": ("planted", "flagged"),
+        "generic_coherence": ("planted-generic", "rating at most 3"),
     }
     name, reading = readings.get(feature, (feature, "above median"))
     return the_row(tables["failure_rates"], dataset=dataset, feature=name, reading=reading)
@@ -437,21 +437,21 @@ def test_the_pipeline_gives_the_published_p(tables: dict[str, list[Row]]) -> Non
     unseen = "flagged, without the prompt's own tasks"
     found = {
         "qwen": compared(tables, "qwen", "strained_coherence"),
-        "qwen without seeds": the_row(rows, dataset="qwen", feature="detector", reading=unseen),
+        "qwen without seeds": the_row(rows, dataset="qwen", feature="planted", reading=unseen),
         "gemma": compared(tables, "gemma", "strained_coherence"),
     }
     assert {name: float(row["fisher_p"]) for name, row in found.items()} == pytest.approx(FISHER, abs=5e-7)
 
 
-@pytest.mark.parametrize(("judge", "failures"), [("detector", "15"), ("lexical", "14")])
+@pytest.mark.parametrize(("judge", "failures"), [("planted", "15"), ("lexical", "14")])
 def test_the_pipeline_gives_precision_at_16(judge: str, failures: str, tables: dict[str, list[Row]]) -> None:
-    row = the_row(tables["matched"], dataset="qwen", ranked_by=judge)
+    row = the_row(tables["matched"], dataset="qwen", k_of="planted", ranked_by=judge)
     assert (row["k"], row["failed_lowest"], row["failed_highest"]) == ("16", failures, failures)
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_the_pipeline_gives_the_lead_times(dataset: str, tables: dict[str, list[Row]]) -> None:
-    rows = [row for row in tables["lead_time"] if row["dataset"] == dataset and row["judge"] == "detector"]
+    rows = [row for row in tables["lead_time"] if row["dataset"] == dataset and row["judge"] == "planted"]
     left = the_row(rows, of="failures", measure="steps left")
     share = the_row(rows, of="failures", measure="share elapsed")
     assert float(left["median"]) == PUBLISHED[f"{dataset}.lead.median_steps"]
@@ -470,9 +470,11 @@ def test_the_pipeline_counts_the_trials_of_section_3_1(tables: dict[str, list[Ro
 
 def test_every_table_says_that_the_runs_are_simulated(tables: dict[str, list[Row]]) -> None:
     note = "reconstruction: simulated text, planted verdicts"
-    # Made from the paper's own counts, which are not simulated; `published` names its basis row by row.
-    from_the_paper = {"audit", "audit_figures", "audit_intervals", "audit_tests", "published"}
-    silent = {
-        name for name, rows in tables.items() if any(note not in row.get("simulated", "") for row in rows)
+    shown = {
+        name: [row for row in rows if row.get("dataset") in DATASETS]
+        for name, rows in tables.items()
+        if not name.startswith("audit")  # made from the paper's own counts, which are not simulated
     }
-    assert silent == from_the_paper
+    silent = {name for name, rows in shown.items() if any(note not in row["simulated"] for row in rows)}
+    assert silent == set()
+    assert len([name for name, rows in shown.items() if rows]) > 15

@@ -19,7 +19,10 @@ from coherence.judges.rules import RulesSettings
 from coherence.preprocess import PreprocessSettings
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
-MADE = "audit.html config figures ledger.csv logs memo pages provenance.json real replies report.html tables"
+MADE = (
+    "audit.html config examples figures ledger.csv logs memo pages provenance.json real replication replies "
+    "report.html tables"
+)
 RESERVED = frozenset(MADE.split())
 
 
