@@ -9,7 +9,7 @@ from coherence.evaluation.failure_rates import counts_of
 from coherence.evaluation.family import compared
 from coherence.evaluation.groups import Split
 from coherence.evaluation.readings import Reading
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.render import Table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.records import Record
@@ -186,7 +186,10 @@ _COLUMNS: Final[dict[str, Callable[[Adjusted], str]]] = {
 
 def table(rows: Sequence[Adjusted], settings: EvaluationSettings) -> Table:
     """Return `adjusted`."""
-    return Table(
+    return readings.table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="adjusted",
         title=f"Gaps adjusted for {settings.stratify_by}",
         caption=(
@@ -196,10 +199,4 @@ def table(rows: Sequence[Adjusted], settings: EvaluationSettings) -> Table:
             f"{CMH}. Zelen p: {ZELEN}. The adjusted interval is one for large samples: with few "
             "trajectories go by the exact p."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=readings.simulation_note((row.reading.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.reading.dataset for row in rows)),
     )

@@ -6,8 +6,8 @@ from typing import Final, Literal
 from coherence.evaluation import wording
 from coherence.evaluation.family import compared, is_detector, is_primary
 from coherence.evaluation.groups import Split
-from coherence.evaluation.readings import NO_JUDGE, marked, simulation_note
-from coherence.evaluation.render import Table, proportion_fields, records, shown
+from coherence.evaluation.readings import NO_JUDGE, marked, table_of
+from coherence.evaluation.render import Table, proportion_fields
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.records import Record
 from coherence.stats.calibration import EXACT_TREND, MOST_ARRANGEMENTS, TREND, Calibration, Level, calibration
@@ -82,7 +82,10 @@ _COLUMNS: Final[dict[str, Callable[[CalibrationRow], str]]] = {
 
 def table(rows: Sequence[CalibrationRow]) -> Table:
     """Return `calibration`."""
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="calibration",
         title="Failures by confidence and by rating",
         caption=(
@@ -91,10 +94,4 @@ def table(rows: Sequence[CalibrationRow]) -> Table:
             f"{TREND} test, and {EXACT_TREND} (every arrangement up to {MOST_ARRANGEMENTS:,}, as many draws "
             "above), both two-sided and over all levels of the judge."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

@@ -8,8 +8,8 @@ from coherence.evaluation.agreement import Kappa, kappa, kappa_text
 from coherence.evaluation.family import families, flags, is_detector
 from coherence.evaluation.groups import Split
 from coherence.evaluation.matched import scorers
-from coherence.evaluation.readings import NO_JUDGE, marked, simulation_note
-from coherence.evaluation.render import Table, proportion_fields, records, shown
+from coherence.evaluation.readings import NO_JUDGE, marked, table_of
+from coherence.evaluation.render import Table, proportion_fields
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.records import Record
@@ -164,7 +164,10 @@ _COLUMNS: Final[dict[str, Callable[[DetectorPair], str]]] = {
 
 def table(rows: Sequence[DetectorPair]) -> Table:
     """Return `paired`."""
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="paired",
         title="Detectors compared on the same trajectories",
         caption=(
@@ -175,10 +178,4 @@ def table(rows: Sequence[DetectorPair]) -> Table:
             "against the second's k highest scores; two values where ties at the border leave it open. "
             "Kappa: how far two judges agree on what to flag."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from coherence.evaluation import readings, wording
 from coherence.evaluation.groups import Split
 from coherence.evaluation.readings import NO_JUDGE, Reading
-from coherence.evaluation.render import Table, proportion_fields, records, shown
+from coherence.evaluation.render import Table, proportion_fields
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.records import Record
@@ -161,16 +161,13 @@ _COLUMNS: Final[dict[str, Callable[[FailureRate], str]]] = {
 
 def table(rows: Sequence[FailureRate], settings: EvaluationSettings) -> Table:
     """Return `failure_rates`: rates as shares and gaps in percentage points in full, rounded to read."""
-    return Table(
+    return readings.table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="failure_rates",
         title="Failure rates of the risky and the safe group",
         caption=_caption(settings),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=readings.simulation_note((row.reading.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.reading.dataset for row in rows)),
     )
 
 

@@ -8,7 +8,7 @@ from coherence.evaluation import readings, wording
 from coherence.evaluation.family import compared, counts, families
 from coherence.evaluation.groups import Split
 from coherence.evaluation.readings import Reading
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.render import Table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.records import Record
@@ -148,16 +148,13 @@ _COLUMNS: Final[dict[str, Callable[[FurtherTest], str]]] = {
 
 def table(rows: Sequence[FurtherTest], settings: EvaluationSettings) -> Table:
     """Return `tests`."""
-    return Table(
+    return readings.table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="tests",
         title="Further intervals and tests of each gap",
         caption=_caption(rows, settings),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=readings.simulation_note((row.reading.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.reading.dataset for row in rows)),
     )
 
 

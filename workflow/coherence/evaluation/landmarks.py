@@ -11,8 +11,8 @@ from typing import Final
 from coherence.evaluation import wording
 from coherence.evaluation.failure_rates import with_outcome
 from coherence.evaluation.first_flags import Timeline, elapsed_at
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import MISSING, Row, by_dataset
 from coherence.records import Record
@@ -186,7 +186,10 @@ _COLUMNS: Final[dict[str, Callable[[Landmark], str]]] = {
 
 def table(rows: Sequence[Landmark]) -> Table:
     """Return `landmark`."""
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="landmark",
         title="Flags on the way: time to the first, and landmarks",
         caption=(
@@ -197,10 +200,4 @@ def table(rows: Sequence[Landmark]) -> Table:
             f"({LEVEL_TEXT} {NEWCOMBE} interval), p: {FISHER}. Not placed: no text, or flagged at no "
             "step of it."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.curves.dataset, row.curves.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.curves.dataset for row in rows)),
     )

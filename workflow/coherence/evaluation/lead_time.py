@@ -7,8 +7,8 @@ from typing import Final
 from coherence.evaluation import wording
 from coherence.evaluation.first_flags import Elapsed, FirstFlag
 from coherence.evaluation.groups import only_rates
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, by_dataset
 from coherence.records import OutcomeStatus, Record
@@ -125,7 +125,10 @@ _COLUMNS: Final[dict[str, Callable[[LeadTime], str]]] = {
 
 def table(rows: Sequence[LeadTime]) -> Table:
     """Return `lead_time`."""
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="lead_time",
         title="Lead time of the first flag",
         caption=(
@@ -133,10 +136,4 @@ def table(rows: Sequence[LeadTime]) -> Table:
             f"(interval by {METHOD}, at least {LEVEL_TEXT}; none below 6 values). Not placed: there is no "
             "text, or the acknowledgment is at no non-empty step of it."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

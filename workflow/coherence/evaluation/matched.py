@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from coherence.evaluation import wording
 from coherence.evaluation.groups import RATING_ONLY, only_rates
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import MISSING, Row, by_dataset
 from coherence.records import Record
@@ -122,7 +122,10 @@ _COLUMNS: Final[dict[str, Callable[[Matched], str]]] = {
 
 def table(rows: Sequence[Matched]) -> Table:
     """Return `matched`."""
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="matched",
         title="Precision at matched selectivity",
         caption=(
@@ -131,10 +134,4 @@ def table(rows: Sequence[Matched]) -> Table:
             "features by value. Ties at the border are drawn at random: the number expected, and its bounds. "
             "Unranked: unjudged, or without a value."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

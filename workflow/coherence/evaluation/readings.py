@@ -1,10 +1,13 @@
 """A reading: one way to divide a dataset into risky and safe, and how tables name it."""
 
-from collections.abc import Callable, Iterable
-from typing import Final, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, Protocol, TypeVar
 
+from coherence.evaluation.render import Table, look_up, records, shown
 from coherence.evaluation.wording import number
 from coherence.records import Record
+
+T = TypeVar("T")
 
 FLAGGED: Final = "flagged"
 ANY_SPAN: Final = "any span"
@@ -78,4 +81,28 @@ def simulation_note(shown: Iterable[tuple[str, str]]) -> str:
     return " ".join(
         f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} simulated: {simulated}."
         for simulated, names in datasets.items()
+    )
+
+
+def table_of(
+    rows: Sequence[T],
+    columns: Mapping[str, Callable[[T], str]],
+    fields: Mapping[str, str],
+    *,
+    name: str,
+    title: str,
+    caption: str,
+) -> Table:
+    """Return the rows as a table; `fields` say where a row has its dataset and what is not real about it."""
+    pairs = [(look_up(row, fields["dataset"]), look_up(row, fields["simulated"])) for row in rows]
+    return Table(
+        name=name,
+        title=title,
+        caption=caption,
+        columns=tuple(columns),
+        rows=shown(rows, columns),
+        fields=tuple(fields),
+        records=records(rows, fields),
+        note=simulation_note(pairs),
+        datasets=tuple(dict.fromkeys(dataset for dataset, _ in pairs)),
     )

@@ -9,8 +9,8 @@ import numpy as np
 from coherence.evaluation import wording
 from coherence.evaluation.family import flags, is_detector
 from coherence.evaluation.groups import RATED, Split
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import MISSING, Row
 from coherence.records import Record
@@ -190,7 +190,10 @@ _COLUMNS: Final[dict[str, Callable[[Term], str]]] = {
 
 def table(rows: Sequence[Term]) -> Table:
     """Return `regression`."""
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="regression",
         title="Failure regressed on the flag and its rival explanations",
         caption=(
@@ -200,10 +203,4 @@ def table(rows: Sequence[Term]) -> Table:
             "called underpowered, and its intervals are to be read before its p. An association is no "
             "cause."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from coherence.evaluation import wording
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, proportion_fields, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table, proportion_fields
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, majority
 from coherence.records import Judgement, JudgementState, Record
@@ -171,7 +171,10 @@ _COLUMNS: Final[dict[str, Callable[[Repeats], str]]] = {
 def table(rows: Sequence[Repeats], settings: EvaluationSettings) -> Table:
     """Return `repeats`: a row a judge that was asked more than once."""
     draws = f"{settings.bootstrap.resamples:,} resamples, seed {settings.bootstrap.seed}"
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="repeats",
         title="Agreement of repeated judgements",
         caption=(
@@ -182,10 +185,4 @@ def table(rows: Sequence[Repeats], settings: EvaluationSettings) -> Table:
             f"of flagged less unflagged in percentage points ({LEVEL_TEXT} {NEWCOMBE} interval), by "
             "majority and by the first sample alone."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

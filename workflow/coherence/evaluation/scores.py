@@ -8,7 +8,7 @@ from coherence.evaluation.family import counts, families, flags
 from coherence.evaluation.groups import Split
 from coherence.evaluation.matched import scorers
 from coherence.evaluation.readings import Reading
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.render import Table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.records import Record
@@ -158,7 +158,10 @@ _COLUMNS: Final[dict[str, Callable[[Score], str]]] = {
 def table(rows: Sequence[Score], settings: EvaluationSettings) -> Table:
     """Return `scores`."""
     draws = f"{settings.bootstrap.resamples:,} draws, seed {settings.bootstrap.seed}"
-    return Table(
+    return readings.table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="scores",
         title="What each flag and each score tell about failure",
         caption=(
@@ -169,10 +172,4 @@ def table(rows: Sequence[Score], settings: EvaluationSettings) -> Table:
             f"family's first member less the row's, on trajectories both score; p by {DELONG} / by "
             f"{SIGN_FLIP} ({draws})."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=readings.simulation_note((row.reading.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.reading.dataset for row in rows)),
     )

@@ -6,7 +6,7 @@ from typing import Final
 from coherence.evaluation import readings, wording
 from coherence.evaluation.groups import Split
 from coherence.evaluation.readings import Reading
-from coherence.evaluation.render import Table, proportion_fields, records, shown
+from coherence.evaluation.render import Table, proportion_fields
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
@@ -75,7 +75,10 @@ _COLUMNS: Final[dict[str, Callable[[Selectivity], str]]] = {
 
 def table(rows: Sequence[Selectivity]) -> Table:
     """Return `selectivity`."""
-    return Table(
+    return readings.table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="selectivity",
         title="Selectivity",
         caption=(
@@ -83,10 +86,4 @@ def table(rows: Sequence[Selectivity]) -> Table:
             "of all trajectories in either group, whatever their outcome. Failures caught and flagged that "
             "failed: of those with a known outcome."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=readings.simulation_note((row.reading.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.reading.dataset for row in rows)),
     )
