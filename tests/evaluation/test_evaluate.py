@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from coherence.evaluation.evaluate import Evaluation, evaluate, tables
+from coherence.evaluation.evaluate import Evaluation, evaluate
 from coherence.evaluation.first_flags import Timeline
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, Verdict
@@ -56,21 +56,3 @@ def test_an_evaluation_survives_its_file(tmp_path: Path) -> None:
 
 def test_same_rows_same_bytes() -> None:
     assert encode(evaluated()) == encode(evaluated())
-
-
-def test_the_tables_and_their_files() -> None:
-    assert [table.name for table in tables(evaluated())] == [
-        "failure_rates",
-        "selectivity",
-        "matched",
-        "lead_time",
-    ]
-
-
-def test_every_table_says_what_is_simulated() -> None:
-    assert {table.note for table in tables(evaluated())} == {"set is simulated: planted."}
-
-
-def test_no_rows_make_empty_tables() -> None:
-    evaluation = evaluate([], SETTINGS, {})
-    assert [table.rows for table in tables(evaluation)] == [(), (), (), ()]

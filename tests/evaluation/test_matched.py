@@ -27,15 +27,19 @@ def found(rows: list[Row], **settings: object) -> dict[tuple[int, str], Matched]
     return {(item.k, item.ranked_by): item for item in matched(rows, chosen)}
 
 
+def said(item: Matched) -> str:
+    return precision(item.result, item.k)
+
+
 def test_k_is_what_the_judge_flags_among_known_outcomes() -> None:
-    assert {key: precision(item) for key, item in found(ROWS).items()} == {
+    assert {key: said(item) for key, item in found(ROWS).items()} == {
         (2, "judge"): "2/2 (100 %)",
         (2, "lexical"): "1/2 (50 %)",
     }
 
 
 def test_k_can_be_set() -> None:
-    assert precision(found(ROWS, matched_k=1)[1, "lexical"]) == "0.5/1 (50 %; 0 to 1 of 1, 2 tied)"
+    assert said(found(ROWS, matched_k=1)[1, "lexical"]) == "0.5/1 (50 %; 0 to 1 of 1, 2 tied)"
 
 
 def test_confidence_orders_the_flags() -> None:
@@ -51,7 +55,7 @@ def test_unjudged_and_unmeasured_rows_are_left_out_and_counted() -> None:
 
 
 def test_more_than_there_are_is_not_applicable() -> None:
-    assert precision(found(ROWS, matched_k=9)[9, "judge"]) == "not applicable: fewer than k trajectories"
+    assert said(found(ROWS, matched_k=9)[9, "judge"]) == "not applicable: fewer than k trajectories"
 
 
 def test_the_table_and_the_evaluation_carry_it() -> None:

@@ -3,6 +3,7 @@ rule table:
         lambda wc: RUN.shards("index", wc.dataset),
         lambda wc: RUN.shards("preprocess", wc.dataset),
         lambda wc: RUN.shards("features", wc.dataset),
+        lambda wc: RUN.lent_features(wc.dataset),
         lambda wc: RUN.judged(wc.dataset),
     output:
         table=RUN.layout.dataset("{dataset}") / "table.csv",

@@ -65,6 +65,7 @@ class Dataset(Section, frozen=True):
     reward_key: str | None = None
     columns: dict[TrialField, str] = {}
     feature_columns: list[str] = []
+    features_from: str | None = None
     verdict_columns: dict[str, dict[VerdictField, str]] = {}
 
     @property
@@ -225,6 +226,13 @@ def check_references(config: Config, origin: str) -> None:
         if strangers:
             raise ConfigError(
                 f"{origin}: datasets.{name}.retry_of: not one of its paths: {', '.join(sorted(strangers))}"
+            )
+        if dataset.features_from is not None and (
+            dataset.features_from not in config.datasets or dataset.features_from == name
+        ):
+            raise ConfigError(
+                f"{origin}: datasets.{name}.features_from: no other dataset {dataset.features_from!r}; "
+                f"known: {', '.join(other for other in config.datasets if other != name)}"
             )
         silent = set(dataset.verdict_columns) - set(config.judges_of(name))
         if silent:

@@ -11,7 +11,6 @@ from coherence.cli.loading import Loaded
 from coherence.evaluation import published_table, repeats
 from coherence.evaluation.attrition import attrition
 from coherence.evaluation.audit import audit_tables
-from coherence.evaluation.comparisons import further_tables
 from coherence.evaluation.cost import Cost, cost_table, count_costs
 from coherence.evaluation.counts import (
     attrition_table,
@@ -20,9 +19,10 @@ from coherence.evaluation.counts import (
     deviation_table,
     judgement_table,
 )
-from coherence.evaluation.evaluate import Evaluation, evaluate, tables
+from coherence.evaluation.evaluate import Evaluation, evaluate, further_tables, tables
 from coherence.evaluation.numbers import read_numbers
 from coherence.evaluation.published import read_published
+from coherence.evaluation.published_table import Beside
 from coherence.evaluation.render import Table, write_table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, by_dataset
@@ -31,6 +31,7 @@ from coherence.files import write_json
 from coherence.judges.llm import rating_limit
 from coherence.judges.prompts import read_prompt
 from coherence.llm.ledger import read_ledger
+from coherence.records import Record
 from coherence.stats.intervals import Bootstrap
 
 
@@ -116,29 +117,33 @@ def repeated(loaded: list[Loaded], rows: list[Row], settings: EvaluationSettings
     return repeats.table([row for row in found if row is not None], settings)
 
 
-def evaluated(config: Config) -> tuple[Evaluation, tuple[Table, ...]]:
-    """Return the evaluation of all datasets and every table."""
+class Evaluated(Record, frozen=True):
+    """The evaluation of all datasets, the paper's numbers beside ours, and every table."""
+
+    evaluation: Evaluation
+    beside: tuple[Beside, ...]
+    tables: tuple[Table, ...]
+
+
+def evaluated(config: Config) -> Evaluated:
+    """Return everything asked of all datasets."""
     loaded = [Loaded(config, name) for name in config.datasets]
     rows = [row for data in loaded for row in data.rows()]
     settings = settings_of(config, rows)
     timelines = {data.name: data.timelines() for data in loaded}
     evaluation = evaluate(rows, settings, timelines)
-    return evaluation, (
+    published = read_published(PUBLISHED / "counts.toml")
+    numbers = read_numbers(PUBLISHED / "numbers.csv")
+    beside = tuple(published_table.beside(numbers, published, evaluation, rows))
+    made = (
         *tables(evaluation),
-        *further_tables(rows, settings, timelines),
-        *the_paper(evaluation, rows),
+        *further_tables(rows, settings),
+        *audit_tables(published),
+        published_table.table(beside, settings),
         repeated(loaded, rows, settings),
         *counts(config, loaded),
     )
-
-
-def the_paper(evaluation: Evaluation, rows: list[Row]) -> Iterator[Table]:
-    """Yield the paper's audit and its printed numbers beside ours, from the counts that ship."""
-    published = read_published(PUBLISHED / "counts.toml")
-    yield from audit_tables(published)
-    numbers = read_numbers(PUBLISHED / "numbers.csv")
-    found = tuple(published_table.beside(numbers, published, evaluation, rows))
-    yield published_table.table(found, evaluation.settings)
+    return Evaluated(evaluation, beside, made)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -150,10 +155,11 @@ def run(args: argparse.Namespace) -> int:
     """Write the tables, and the evaluation itself for the figures and the report."""
     config = config_of(args)
     layout = Layout(config)
-    evaluation, made = evaluated(config)
-    for table in made:
+    found = evaluated(config)
+    for table in found.tables:
         write_table(table, layout.tables)
-    write_json(layout.evaluation, evaluation)
-    write_json(layout.shown, made)
-    say(f"evaluate: {len(made)} tables in {layout.tables}")
+    write_json(layout.evaluation, found.evaluation)
+    write_json(layout.beside, found.beside)
+    write_json(layout.shown, found.tables)
+    say(f"evaluate: {len(found.tables)} tables in {layout.tables}")
     return 0

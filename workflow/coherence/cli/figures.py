@@ -1,14 +1,33 @@
 """`coherence figures`: each dataset's figures, from the evaluation."""
 
 import argparse
+from collections.abc import Callable
+from typing import Final
+
+from matplotlib.figure import Figure
 
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.layout import Layout
-from coherence.evaluation.evaluate import Evaluation
+from coherence.evaluation.evaluate import Evaluation, of_dataset
+from coherence.evaluation.published_table import Beside
+from coherence.figures.first_flag import first_flag
 from coherence.figures.forest import forest
 from coherence.figures.lead_time import lead_time
+from coherence.figures.overlap import overlap
+from coherence.figures.precision import precision
+from coherence.figures.published import published
 from coherence.figures.style import save
+from coherence.figures.tertiles import tertiles
 from coherence.files import read_json
+
+DRAWN: Final[dict[str, Callable[[Evaluation], Figure]]] = {
+    "gaps": lambda found: forest(found.failure_rates),
+    "tertiles": lambda found: tertiles(found.thirds),
+    "precision": lambda found: precision(found.precision),
+    "overlap": lambda found: overlap(found.overlaps),
+    "lead-time": lambda found: lead_time(found.lead_times, found.first_flags),
+    "first-flag": lambda found: first_flag(found.flag_curves),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,10 +40,11 @@ def run(args: argparse.Namespace) -> int:
     config = config_of(args)
     layout = Layout(config)
     evaluation = read_json(layout.evaluation, Evaluation)
-    for name in config.datasets:
-        rates = [row for row in evaluation.failure_rates if row.reading.dataset == name]
-        times = [row for row in evaluation.lead_times if row.dataset == name]
-        save(forest(rates), layout.figures, f"{name}.gaps")
-        save(lead_time(times, evaluation.first_flags), layout.figures, f"{name}.lead-time")
-    say(f"figures: {2 * len(config.datasets)} figures in {layout.figures}")
+    for dataset in config.datasets:
+        own = of_dataset(evaluation, dataset)
+        for name, draw in DRAWN.items():
+            save(draw(own), layout.figures, f"{dataset}.{name}")
+    beside = read_json(layout.beside, tuple[Beside, ...])
+    save(published(beside, evaluation.settings.simulated), layout.figures, "published")
+    say(f"figures: {len(DRAWN) * len(config.datasets) + 1} figures in {layout.figures}")
     return 0

@@ -8,6 +8,9 @@ PUBLISHED = (
     Path(__file__).resolve().parents[3] / "data" / "published"
 )  # beside the package, wherever a run is
 
+# By dataset, in the order of the report; `published` is one for all.
+FIGURES = ("gaps", "tertiles", "precision", "overlap", "lead-time", "first-flag")
+
 
 class Layout:
     """The paths of one run, below its results folder."""
@@ -19,6 +22,7 @@ class Layout:
         self.figures = self.results / "figures"
         self.evaluation = self.tables / "evaluation.json"
         self.shown = self.tables / "tables.json"
+        self.beside = self.tables / "published.json"
         self.page_list = self.results / "pages" / "list.txt"
         self.ledger = self.results / "ledger.csv"
         self.report = self.results / "report.html"

@@ -7,6 +7,7 @@ from coherence.cli.config import Config
 from coherence.cli.features import Measured
 from coherence.cli.ingest import FileReport
 from coherence.cli.layout import Layout
+from coherence.errors import InputError
 from coherence.evaluation.attrition import exclusions
 from coherence.evaluation.first_flags import Timeline
 from coherence.evaluation.table import Row, build_rows
@@ -53,7 +54,27 @@ class Loaded:
         return {row.id: Timeline(row.steps, row.thought_steps) for row in self.prepared()}
 
     def features(self) -> dict[str, dict[str, int | float | None]]:
-        """Return the features by trajectory id."""
+        """Return the features by trajectory id, those of another dataset's run of the same task with them."""
+        other = self.config.datasets[self.name].features_from
+        if other is None:
+            return self._measured()
+        lent = Loaded(self.config, other)
+        found, own = lent._measured(), self._measured()
+        theirs = {task: found.get(name, {}) for task, name in lent._by_task().items()}
+        return {name: theirs.get(task, {}) | own.get(name, {}) for task, name in self._by_task().items()}
+
+    def _by_task(self) -> dict[str, str]:
+        """Return the id of each task's one trial; InputError where a task has several."""
+        trials: dict[str, str] = {}
+        for entry in self.entries:
+            if trials.setdefault(entry.trial.task, entry.trial.id) != entry.trial.id:
+                raise InputError(
+                    f"dataset {self.name}: task {entry.trial.task!r} has several trials; `features_from` "
+                    "needs one a task in both datasets"
+                )
+        return trials
+
+    def _measured(self) -> dict[str, dict[str, int | float | None]]:
         return {
             row.id: row.values
             for shard in self.shards

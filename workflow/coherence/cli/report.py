@@ -2,7 +2,9 @@
 
 import argparse
 import shutil
+from collections.abc import Callable
 from importlib.metadata import version
+from typing import Final
 
 import msgspec
 
@@ -12,13 +14,15 @@ from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
 from coherence.evaluation import render
 from coherence.evaluation.audit import introduction, what_this_does_not_show
-from coherence.evaluation.evaluate import Evaluation
+from coherence.evaluation.evaluate import Evaluation, of_dataset
 from coherence.evaluation.published import read_published
-from coherence.figures import forest, lead_time
+from coherence.evaluation.published_table import Beside
+from coherence.figures import first_flag, forest, lead_time, overlap, precision, published, tertiles
 from coherence.files import read_json, write_json, write_text
 from coherence.records import Entry, Judgement, Record, SourceFile, Transcript
 from coherence.report.blocks import (
     Audit,
+    Block,
     DatasetNote,
     Figure,
     Report,
@@ -30,10 +34,13 @@ from coherence.report.pages import Page, render_page
 from coherence.report.report import render_audit, render_report
 from coherence.report.span_lists import span_list
 
-MAIN = ("failure_rates", "selectivity", "matched", "lead_time")
+MAIN = (
+    *("failure_rates", "adjusted", "tertiles", "selectivity", "matched", "precision", "overlap"),
+    *("lead_time", "landmark"),
+)
 AUDIT = ("audit", "audit_tests", "audit_intervals", "published", "audit_figures")
 AUDIT_TITLE = "The paper's statements against its own counts"
-FURTHER = ("tests", "adjusted", "regression", "paired", "scores", "calibration", "landmark")
+FURTHER = ("across", "tests", "regression", "paired", "scores", "calibration")
 CITATION = (
     "Pandya, Zhang and Lyu: Strained Coherence: A Pre-Failure Signal in Coding Agent Execution Trajectories. "
     "arXiv 2606.07889, 2026.",
@@ -98,21 +105,45 @@ def table_block(table: render.Table, config: Config) -> Table:
     return msgspec.structs.replace(block, note="" if known else block.note, datasets=known)
 
 
+SHOWN: Final[dict[str, tuple[str, Callable[[Evaluation], bool], Callable[[Evaluation], str]]]] = {
+    "gaps": ("Gaps in failure rate", lambda _: True, lambda found: forest.describe(found.failure_rates)),
+    "tertiles": (
+        "Gaps within thirds",
+        lambda found: bool(tertiles.drawn(found.thirds)),
+        lambda found: tertiles.describe(found.thirds),
+    ),
+    "precision": (
+        "Precision over all k",
+        lambda found: bool(precision.drawn(found.precision)),
+        lambda found: precision.describe(found.precision),
+    ),
+    "overlap": (
+        "Flags beside features",
+        lambda found: bool(found.overlaps),
+        lambda found: overlap.describe(found.overlaps),
+    ),
+    "lead-time": (
+        "Lead time of the first flag",
+        lambda found: any(row.summary.n for row in found.lead_times),
+        lambda found: lead_time.describe(found.lead_times),
+    ),
+    "first-flag": (
+        "Time to the first flag",
+        lambda found: bool(first_flag.drawn(found.flag_curves)),
+        lambda found: first_flag.describe(found.flag_curves),
+    ),
+}
+
+
 def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dict[str, list[Figure]]:
-    """Return the figures of every dataset, by kind."""
-    blocks: dict[str, list[Figure]] = {"gaps": [], "lead-time": []}
+    """Return the figures of every dataset by kind, without those that show nothing: the tables say so."""
+    blocks: dict[str, list[Figure]] = {kind: [] for kind in SHOWN}
     for name in config.datasets:
-        rates = [row for row in evaluation.failure_rates if row.reading.dataset == name]
-        times = [row for row in evaluation.lead_times if row.dataset == name]
-        titles = {
-            "gaps": (f"Gaps in failure rate, {name}", forest.describe(rates)),
-            "lead-time": (f"Lead time of the first flag, {name}", lead_time.describe(times)),
-        }
-        if not any(row.summary.n for row in times):
-            del titles["lead-time"]  # nothing to see: the table says so
-        for kind, (title, alt) in titles.items():
-            svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
-            blocks[kind].append(Figure(title, "", svg, alt, datasets=(name,)))
+        own = of_dataset(evaluation, name)
+        for kind, (title, shows, describe) in SHOWN.items():
+            if shows(own):
+                svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
+                blocks[kind].append(Figure(f"{title}, {name}", "", svg, describe(own), datasets=(name,)))
     return blocks
 
 
@@ -147,15 +178,41 @@ def span_lists(
     return [found for found in lists if found is not None]
 
 
+def with_rows(tables: dict[str, Table], *names: str) -> tuple[Block, ...]:
+    """Return those of the tables that have any row."""
+    return tuple(tables[name] for name in names if tables[name].rows)
+
+
 def sections(
     tables: dict[str, Table], figures: dict[str, list[Figure]], spans: list[SpanList]
 ) -> tuple[Section, ...]:
     """Return the report's sections in their order."""
     return (
         Section("Does a flag go with failure?", (tables["failure_rates"], *figures["gaps"])),
-        Section("How selective is a flag?", (tables["selectivity"], tables["matched"])),
-        Section("How early is the first flag?", (tables["lead_time"], *figures["lead-time"])),
-        Section("Further tests", tuple(tables[name] for name in FURTHER if tables[name].rows)),
+        Section(
+            "Does it still, beside how much is thought?",
+            (tables["adjusted"], *figures["tertiles"], *with_rows(tables, "tertiles")),
+        ),
+        Section(
+            "How selective is a flag?",
+            (
+                tables["selectivity"],
+                tables["matched"],
+                *figures["precision"],
+                *with_rows(tables, "precision", "overlap"),
+                *figures["overlap"],
+            ),
+        ),
+        Section(
+            "How early is the first flag?",
+            (
+                tables["lead_time"],
+                *figures["lead-time"],
+                *with_rows(tables, "landmark"),
+                *figures["first-flag"],
+            ),
+        ),
+        Section("Further tests", with_rows(tables, *FURTHER)),
         Section(
             "What the rates rest on",
             tuple(
@@ -168,20 +225,22 @@ def sections(
     )
 
 
-def audit_page(tables: dict[str, Table]) -> Audit:
+def audit_page(tables: dict[str, Table], layout: Layout) -> Audit:
     """Return the audit of the paper, from its tables."""
-    published = read_published(PUBLISHED / "counts.toml")
+    counts = read_published(PUBLISHED / "counts.toml")
+    alt = published.describe(read_json(layout.beside, tuple[Beside, ...]))
+    scatter = Figure("Published against ours", "", (layout.figures / "published.svg").read_bytes(), alt)
     return Audit(
         title=AUDIT_TITLE,
-        paper=published.paper,
-        lead=introduction(published),
+        paper=counts.paper,
+        lead=introduction(counts),
         sections=(
             Section("Point by point", (tables["audit"],)),
             Section("The tests and intervals left out", (tables["audit_tests"], tables["audit_intervals"])),
-            Section("Every printed number, beside ours", (tables["published"],)),
+            Section("Every printed number, beside ours", (scatter, tables["published"])),
             Section("The figures of each point, in full", (tables["audit_figures"],)),
         ),
-        limits=what_this_does_not_show(published),
+        limits=what_this_does_not_show(counts),
     )
 
 
@@ -216,7 +275,7 @@ def write_report(config: Config) -> int:
         ),
     )
     write_text(layout.report, render_report(report))
-    write_text(layout.audit, render_audit(audit_page(tables)))
+    write_text(layout.audit, render_audit(audit_page(tables, layout)))
     write_json(layout.provenance, Provenance(version("coherence"), config_digest(config), traced))
     write_text(
         layout.page_list, "".join(f"{page.relative_to(layout.results).as_posix()}\n" for page in pages)

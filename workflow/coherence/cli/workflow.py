@@ -13,7 +13,7 @@ import msgspec
 from coherence.cli.arguments import CONFIG_VARIABLE
 from coherence.cli.code import code_digest
 from coherence.cli.config import Config, JudgeSection, LlmJudge, RecordedJudge, config_digest, parse
-from coherence.cli.layout import PUBLISHED, Layout
+from coherence.cli.layout import FIGURES, PUBLISHED, Layout
 from coherence.cli.plan import source_of, write_plan
 from coherence.errors import ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
@@ -22,7 +22,8 @@ from coherence.records import Entry
 
 TABLES = (
     *("failure_rates", "selectivity", "matched", "lead_time"),
-    *("tests", "adjusted", "paired", "scores", "regression", "calibration", "landmark"),
+    *("precision", "overlap", "tertiles", "landmark"),
+    *("description", "adjusted", "tests", "paired", "scores", "regression", "calibration", "across"),
     *("audit", "audit_figures", "audit_tests", "audit_intervals", "published"),
     *("repeats", "judgements", "attrition", "deviations", "cost"),
 )
@@ -30,7 +31,7 @@ TABLES = (
 TRAVEL = "base_url concurrency max_retries timeout_seconds offline mode poll_seconds cache prices"
 FAILED_CALL = b'"reason":"api"'
 TABLE_KINDS = ("csv", "md", "tex")
-FIGURES = ("png", "pdf", "svg")
+FIGURE_KINDS = ("png", "pdf", "svg")
 
 
 def pattern(names: Iterable[str]) -> str:
@@ -197,16 +198,22 @@ class Run:
     def tables(self) -> list[str]:
         """Return the result tables."""
         made = [str(self.layout.tables / f"{name}.{kind}") for name in TABLES for kind in TABLE_KINDS]
-        return [*made, str(self.layout.evaluation), str(self.layout.shown)]
+        layout = self.layout
+        return [*made, *map(str, (layout.evaluation, layout.shown, layout.beside))]
 
     def figures(self) -> list[str]:
         """Return the figures, in every format."""
+        stems = [f"{dataset}.{name}" for dataset in self.config.datasets for name in FIGURES]
         return [
-            str(self.layout.figures / f"{dataset}.{name}.{kind}")
-            for dataset in self.config.datasets
-            for name in ("gaps", "lead-time")
-            for kind in FIGURES
+            str(self.layout.figures / f"{stem}.{kind}")
+            for stem in (*stems, "published")
+            for kind in FIGURE_KINDS
         ]
+
+    def lent_features(self, dataset: str) -> list[str]:
+        """Return the files of the dataset that lends this one its features."""
+        lender = self.config.datasets[dataset].features_from
+        return [] if lender is None else [*self.shards("index", lender), *self.shards("features", lender)]
 
     def each_dataset(self, *names: str) -> list[str]:
         """Return these files of every dataset."""

@@ -1,7 +1,6 @@
 """Is the gap one of verbosity? Each reading compared within tertiles of a feature, and pooled over them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from math import isnan
 from typing import Final
 
 from coherence.evaluation import readings, wording
@@ -11,7 +10,7 @@ from coherence.evaluation.groups import Split
 from coherence.evaluation.readings import Reading
 from coherence.evaluation.render import Table
 from coherence.evaluation.settings import EvaluationSettings
-from coherence.evaluation.table import Row
+from coherence.evaluation.table import Row, known
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
 from coherence.stats.strata import (
@@ -88,16 +87,17 @@ def adjusted(splits: Sequence[Split], settings: EvaluationSettings) -> Iterator[
 def _adjusted(split: Split, settings: EvaluationSettings) -> Adjusted:
     by = settings.stratify_by
     groups = compared(split)
-    known = [[row for row in group if _has(row, by)] for group in groups]
-    values = {row.id: float(row.features[by] or 0) for group in known for row in group}
-    strata = tuple(_stratum(third, *known) for third in tertiles(values))
+    measured = [[(row, known(row, by)) for row in group] for group in groups]
+    valued = [[row for row, value in group if value is not None] for group in measured]
+    values = {row.id: value for group in measured for row, value in group if value is not None}
+    strata = tuple(_stratum(third, *valued) for third in tertiles(values))
     tables = [stratum.comparison.counts for stratum in strata]
     exact = exact_cmh(tables)
     return Adjusted(
         reading=split.reading,
         by=by,
         strata=strata,
-        crude=compare(counts_of(*known)),
+        crude=compare(counts_of(*valued)),
         missing=len(groups[0]) + len(groups[1]) - len(values),
         gap=mantel_haenszel(tables),
         cmh=cmh(tables),
@@ -107,11 +107,6 @@ def _adjusted(split: Split, settings: EvaluationSettings) -> Adjusted:
         standardised_all=standardised(tables, "all"),
         simulated=settings.simulated.get(split.reading.dataset, ""),
     )
-
-
-def _has(row: Row, feature: str) -> bool:
-    value = row.features.get(feature)
-    return value is not None and not isnan(value)
 
 
 def _stratum(third: Tertile, risky: Sequence[Row], safe: Sequence[Row]) -> Stratum:

@@ -1,7 +1,6 @@
 """Which trajectories are risky and which are safe, as each feature and each judge has it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from math import isnan
 from statistics import median
 from typing import Final, Literal
 
@@ -18,7 +17,7 @@ from coherence.evaluation.readings import (
     Reading,
 )
 from coherence.evaluation.settings import EvaluationSettings
-from coherence.evaluation.table import MISSING, Row, Verdict, by_dataset
+from coherence.evaluation.table import MISSING, Row, Verdict, by_dataset, known
 from coherence.records import Record
 
 RATING_ONLY: Final = "rating only"
@@ -59,12 +58,12 @@ def feature_split(rows: Sequence[Row], name: str) -> Split:
 
     Strictly above, and the median is that of all included rows with a value, whatever their outcome.
     """
-    values = [value for row in rows if row.excluded is None and (value := _known(row, name)) is not None]
+    values = [value for row in rows if row.excluded is None and (value := known(row, name)) is not None]
     binary = set(values) <= {0, 1}
     cut = None if binary else float(median(values))
 
     def side(row: Row) -> Side:
-        value = _known(row, name)
+        value = known(row, name)
         if value is None:
             return "missing"
         return "risky" if value > (cut or 0) else "safe"
@@ -77,8 +76,9 @@ def judge_splits(
 ) -> Iterator[Split]:
     """Divide one dataset by a judge: by its own word, or by spans and by rating where a threshold is given.
 
-    Where a flag rests on spans without any confidence, the split without such flags follows; where the
-    judge's prompt quotes tasks of the dataset (`seeds`), the split without these.
+    Its own word is left out where it is the rating over again. Where a flag rests on spans without any
+    confidence, the split without such flags follows; where the judge's prompt quotes tasks of the dataset
+    (`seeds`), the split without these.
     """
     reading = Reading(rows[0].dataset, judge, FLAGGED, judge)
     side: Callable[[Verdict], Side] = _flagged
@@ -90,9 +90,11 @@ def judge_splits(
         label, by = (
             (FLAGGED, _flagged) if any(word.spans is None for word in words) else (ANY_SPAN, _any_span)
         )
-        yield _split(rows, replace(reading, label=label), _judged(judge, by))
+        spoken = _split(rows, replace(reading, label=label), _judged(judge, by))
         reading = replace(reading, label=f"rating at most {rating_at_most}", cut=float(rating_at_most))
         side = _rated_at_most(rating_at_most)
+        if label != FLAGGED or not _same(spoken, _split(rows, reading, _judged(judge, side))):
+            yield spoken
     yield _split(rows, reading, _judged(judge, side))
     words = [row.verdicts.get(judge, MISSING) for row in rows if row.excluded is None]
     if rating_at_most is None and any(word.state == "flagged" and _lacks_confidence(word) for word in words):
@@ -100,6 +102,11 @@ def judge_splits(
     if any(row.task in seeds for row in rows):
         unseen = [replace(row, excluded=row.excluded or SEED) if row.task in seeds else row for row in rows]
         yield _split(unseen, replace(reading, label=f"{reading.label}{WITHOUT_SEEDS}"), _judged(judge, side))
+
+
+def _same(one: Split, two: Split) -> bool:
+    """Whether two readings divide a dataset alike: a recorded flag may be the rating in other words."""
+    return (one.risky, one.safe) == (two.risky, two.safe)
 
 
 def only_rates(rows: Iterable[Row], judge: str) -> bool:
@@ -174,8 +181,3 @@ def _rated_at_most(threshold: int) -> Callable[[Verdict], Side]:
 
 def _confident(at_least: int) -> Callable[[Verdict], Side]:
     return lambda word: _by_state(word, word.state == "flagged" and (word.max_confidence or 0) >= at_least)
-
-
-def _known(row: Row, name: str) -> float | None:
-    value = row.features.get(name)
-    return None if value is None or isnan(value) else value

@@ -4,7 +4,6 @@ The first judge that flags stands for the paper's detector, the first that rates
 """
 
 from collections.abc import Sequence
-from math import isnan
 from statistics import mean, median
 from typing import Final
 
@@ -15,7 +14,7 @@ from coherence.evaluation.numbers import Value
 from coherence.evaluation.published import DETECTOR, FIRST, SECOND
 from coherence.evaluation.readings import FLAGGED, NO_JUDGE, WITHOUT_SEEDS
 from coherence.evaluation.recomputed import GENERIC, LEXICAL, Found, Tables, from_tables, percent, value
-from coherence.evaluation.table import Row, by_dataset
+from coherence.evaluation.table import Row, by_dataset, known
 from coherence.stats.tables import Counts
 from coherence.stats.tertiles import tertiles
 
@@ -48,7 +47,7 @@ def from_run(evaluation: Evaluation, rows: Sequence[Row]) -> dict[str, Value]:
             found |= dict(_markers(dataset, members[dataset]))
             found |= dict(_leads(evaluation, dataset, detector))
     if FIRST in members and (detector := _detector(evaluation.failure_rates, FIRST)):
-        found |= dict(_overlap(evaluation, members[FIRST], detector))
+        found |= dict(_overlap(evaluation, FIRST, detector))
     shares = [found[f"{name}.lead.median_frac"] for name in DATASETS if f"{name}.lead.median_frac" in found]
     if len(shares) == len(DATASETS):
         ends = [share.numbers[0] for share in shares]
@@ -82,8 +81,7 @@ def _tables(rates: Sequence[FailureRate]) -> tuple[Tables, Counts | None]:
 
 def _known(rows: Sequence[Row], feature: str) -> dict[str, float]:
     """Return a feature's values by trajectory, without those that are not known."""
-    values = {row.id: row.features.get(feature) for row in rows}
-    return {name: number for name, number in values.items() if number is not None and not isnan(number)}
+    return {row.id: value for row in rows if (value := known(row, feature)) is not None}
 
 
 def _counts(rows: Sequence[Row], detector: str) -> Counts:
@@ -139,26 +137,29 @@ def _leads(evaluation: Evaluation, dataset: str, detector: str) -> Found:
                     yield f"{dataset}.lead.{name}", value(factor * getattr(row.summary, statistic))
 
 
-def _overlap(evaluation: Evaluation, rows: Sequence[Row], detector: str) -> Found:
-    """Yield the detector's flags against the k with most markers; nothing where ties leave these open."""
-    known = [row for row in rows if row.outcome != "unknown" and row.verdicts[detector].state != "unjudged"]
-    markers = _known(known, LEXICAL)
-    ranked = sorted(markers, key=lambda name: -markers[name])
-    if len(ranked) <= K or markers[ranked[K - 1]] == markers[ranked[K]]:
+def _overlap(evaluation: Evaluation, dataset: str, detector: str) -> Found:
+    """Yield the detector's flags against as many with most markers; nothing where ties leave these open."""
+    found = next(
+        (
+            row
+            for row in evaluation.overlaps
+            if (row.dataset, row.judge, row.feature, row.k, row.tied) == (dataset, detector, LEXICAL, K, 0)
+        ),
+        None,
+    )
+    if found is None:
         return
-    top, flagged = set(ranked[:K]), {row.id for row in known if row.verdicts[detector].state == "flagged"}
-    failed = {row.id for row in known if row.outcome == "failed"}
     sides = {
-        "both": flagged & top,
-        "detector_only": flagged - top,
-        "lexical_only": top - flagged,
-        "neither": set(markers) - top - flagged,
+        "both": found.both,
+        "detector_only": found.judge_only,
+        "lexical_only": found.feature_only,
+        "neither": found.neither,
     }
     for name, side in sides.items():
-        yield f"{FIRST}.overlap.{name}", value(len(side), len(side & failed))
-    for name in ("detector_only", "lexical_only"):
-        if sides[name]:
-            counted = [markers[one] for one in sides[name] if one in markers]
-            yield f"{FIRST}.overlap.{name}.median_markers", value(median(counted))
-    yield f"{FIRST}.k16.lexical_precision", value(percent(len(top & failed), K))
-    yield f"{FIRST}.selectivity.intersection", value(percent(len(sides["both"]), len(known)))
+        yield f"{dataset}.overlap.{name}", value(side.n, side.count)
+    medians = {"detector_only": found.judge_only_median, "lexical_only": found.feature_only_median}
+    for name, middle in medians.items():
+        if middle is not None:
+            yield f"{dataset}.overlap.{name}.median_markers", value(middle)
+    yield f"{dataset}.k16.lexical_precision", value(percent(found.both.count + found.feature_only.count, K))
+    yield f"{dataset}.selectivity.intersection", value(percent(found.both.n, found.n))

@@ -84,15 +84,15 @@ def _matched(
     return Matched(dataset, judge, k, name, result, len(rows) - len(scored), simulated)
 
 
-def precision(row: Matched) -> str:
+def precision(result: PrecisionAtK | None, k: int) -> str:
     """Return "15/16 (94 %)", or the expected share and the range that ties leave open."""
-    if row.result is None:
-        return f"not applicable: {'no' if row.k == 0 else 'fewer than k'} trajectories"
-    share = f"{wording.percent(row.result.expected / row.k)} %"
-    if row.result.lowest == row.result.highest:
-        return f"{row.result.highest}/{row.k} ({share})"
-    bounds = f"{row.result.lowest} to {row.result.highest} of {row.k}"
-    return f"{wording.number(row.result.expected)}/{row.k} ({share}; {bounds}, {row.result.tied} tied)"
+    if result is None:
+        return f"not applicable: {'no' if k == 0 else 'fewer than k'} trajectories"
+    share = f"{wording.percent(result.expected / k)} %"
+    if result.lowest == result.highest:
+        return f"{result.highest}/{k} ({share})"
+    bounds = f"{result.lowest} to {result.highest} of {k}"
+    return f"{wording.number(result.expected)}/{k} ({share}; {bounds}, {result.tied} tied)"
 
 
 FIELDS: Final = {
@@ -115,7 +115,7 @@ _COLUMNS: Final[dict[str, Callable[[Matched], str]]] = {
     "Set by": lambda row: row.judge,
     "Ranked by": lambda row: row.ranked_by,
     "n": lambda row: wording.count(row.result.n if row.result else None),
-    "Failed among the first k": precision,
+    "Failed among the first k": lambda row: precision(row.result, row.k),
     "Left out": lambda row: wording.left_out(unranked=row.left_out),
 }
 

@@ -151,11 +151,16 @@ def table(found: Sequence[Beside], settings: EvaluationSettings) -> Table:
         rows=shown(found, _COLUMNS),
         fields=fields,
         records=tuple(dict(zip(fields, _record(row), strict=True)) for row in found),
-        note=" ".join(
-            f"{dataset} in this run is simulated: {note}."
-            for dataset in DATASETS
-            if (note := settings.simulated.get(dataset)) and any(row.run for row in found)
-        ),
+        note=note_of(found, settings.simulated),
+    )
+
+
+def note_of(found: Sequence[Beside], simulated: Mapping[str, str]) -> str:
+    """Return what is not real about the run's datasets, where any number of theirs is shown."""
+    return " ".join(
+        f"{dataset} in this run is simulated: {note}."
+        for dataset in DATASETS
+        if (note := simulated.get(dataset)) and any(row.run for row in found)
     )
 
 

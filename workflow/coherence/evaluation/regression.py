@@ -1,7 +1,7 @@
 """Does the flag say more than its rivals? Failure regressed on it, alone and beside them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import exp, isnan
+from math import exp
 from typing import Final
 
 import numpy as np
@@ -12,7 +12,7 @@ from coherence.evaluation.groups import RATED, Split
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table
 from coherence.evaluation.settings import EvaluationSettings
-from coherence.evaluation.table import MISSING, Row
+from coherence.evaluation.table import MISSING, Row, known
 from coherence.records import Record
 from coherence.stats.firth import FIRTH, PROFILE, Coefficient, Regression, firth
 from coherence.stats.intervals import LEVEL_TEXT, Interval
@@ -90,8 +90,8 @@ def _covariates(rows: Sequence[Row], settings: EvaluationSettings) -> dict[str, 
 
 def _feature(name: str) -> Callable[[Row], float | None]:
     def value(row: Row) -> float | None:
-        found = row.features.get(name)
-        if found is None or isnan(found):
+        found = known(row, name)
+        if found is None:
             return None
         return float(np.log1p(found)) if found >= 0 else found
 

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
 from typing import Final
 
 from coherence.errors import InputError
@@ -94,6 +95,12 @@ def by_dataset(rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in rows:
         datasets[row.dataset].append(row)
     return datasets
+
+
+def known(row: Row, feature: str) -> float | None:
+    """Return the value of a row's feature, None where it is unknown or no number."""
+    value = row.features.get(feature)
+    return None if value is None or isnan(value) else value
 
 
 def verdict(judgement: Judgement) -> Verdict:

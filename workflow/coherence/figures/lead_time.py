@@ -12,6 +12,7 @@ from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import one_line
 from coherence.evaluation.wording import percent
 from coherence.figures.style import (
+    DASHES,
     FAINT,
     GREY,
     INK,
@@ -33,7 +34,6 @@ LEFT: Final = 0.95
 GUTTER: Final = 0.9
 SIDE: Final = (WIDTH - LEFT - GUTTER - 0.2) / 2
 EMPTY: Final = 0.1  # a judge that flags nothing has a line of text only
-DASHES: Final[dict[OutcomeStatus, str]] = {"failed": "-", "passed": "--", "unknown": ":"}
 CROWD: Final = 200  # from more dots than this on they are small and a picture, not shapes
 GOLDEN: Final = 0.618033988749895  # steps of this share of the height spread points evenly without chance
 

@@ -25,7 +25,9 @@ FAINT: Final = "#D9D9D9"
 # Okabe and Ito's palette, which colour-blind readers can tell apart.
 BLUE: Final = "#0072B2"
 VERMILION: Final = "#D55E00"
+PALETTE: Final = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
 OUTCOME_COLOURS: Final[Mapping[OutcomeStatus, str]] = {"failed": VERMILION, "passed": BLUE, "unknown": GREY}
+DASHES: Final[Mapping[OutcomeStatus, str]] = {"failed": "-", "passed": "--", "unknown": ":"}
 
 _STYLE: Final[Any] = {
     "axes.edgecolor": GREY,
