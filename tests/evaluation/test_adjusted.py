@@ -2,13 +2,13 @@
 
 import pytest
 from msgspec.structs import replace
-from paper_rows import SETTINGS, rows
 
 from coherence.evaluation.adjusted import Adjusted, adjusted, table
 from coherence.evaluation.groups import splits
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.stats.tables import Counts
+from paper_rows import SETTINGS, rows
 
 
 def first(made: list[Row], settings: EvaluationSettings = SETTINGS) -> Adjusted:

@@ -1,10 +1,10 @@
 from msgspec.structs import replace
-from paper_rows import SETTINGS, rows
 
 from coherence.evaluation.calibration import calibrations, table
 from coherence.evaluation.groups import splits
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Verdict
+from paper_rows import SETTINGS, rows
 
 
 def test_levels_of_confidence_of_the_flagged() -> None:

@@ -2,12 +2,12 @@
 
 import pytest
 from msgspec.structs import replace
-from paper_rows import SETTINGS, rows
 
 from coherence.evaluation.detector_pairs import DetectorPair, detector_pairs, table
 from coherence.evaluation.groups import splits
 from coherence.evaluation.table import Row
 from coherence.stats.paired import mcnemar
+from paper_rows import SETTINGS, rows
 
 
 def pair(made: list[Row]) -> DetectorPair:

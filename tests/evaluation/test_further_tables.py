@@ -1,10 +1,9 @@
-from paper_rows import SETTINGS, rows, timelines
-
 from coherence.evaluation.evaluate import evaluate, further_tables, tables
 from coherence.evaluation.first_flags import Timeline
 from coherence.evaluation.render import Table, markdown
 from coherence.evaluation.table import Row
 from coherence.files import encode
+from paper_rows import SETTINGS, rows, timelines
 
 NAMES = [
     *("failure_rates", "selectivity", "matched", "lead_time", "precision", "overlap", "tertiles"),

@@ -2,13 +2,13 @@
 
 import pytest
 from msgspec.structs import replace
-from paper_rows import SETTINGS, rows
 
 from coherence.evaluation.further_tests import FurtherTest, further_tests, table
 from coherence.evaluation.groups import splits
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.stats.multiplicity import holm
+from paper_rows import SETTINGS, rows
 
 
 def by_reading(

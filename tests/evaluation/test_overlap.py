@@ -1,12 +1,11 @@
 """Flags beside the trajectories a feature puts first."""
 
-from paper_rows import SETTINGS, rows
-
 from coherence.evaluation.groups import splits
 from coherence.evaluation.overlap import Overlap, overlaps, table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, Verdict
 from coherence.records import OutcomeStatus
+from paper_rows import SETTINGS, rows
 
 FLAGGED, UNFLAGGED = Verdict("flagged", spans=1), Verdict("unflagged")
 

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from paper_rows import SETTINGS, rows
 
 from coherence.evaluation.precision import precision_curves, table
 from coherence.stats.ranking import precision_at_k, precision_over_k
+from paper_rows import SETTINGS, rows
 
 SCORED = st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=30)
 

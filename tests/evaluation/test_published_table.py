@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from paper_rows import SETTINGS, rows, timelines
 
 from coherence.evaluation.evaluate import Evaluation, evaluate
 from coherence.evaluation.in_the_run import from_run
@@ -13,6 +12,7 @@ from coherence.evaluation.published import read_published
 from coherence.evaluation.published_table import COUNTS, MEASURED, PLANTED, Beside, beside, table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
+from paper_rows import SETTINGS, rows, timelines
 
 FOLDER = Path(__file__).parents[2] / "data" / "published"
 

@@ -1,11 +1,11 @@
 import pytest
 from msgspec.structs import replace
-from paper_rows import SETTINGS, rows
 
 from coherence.evaluation.groups import splits
 from coherence.evaluation.regression import ALONE, WITH_ALL, Term, table, terms
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, Verdict
+from paper_rows import SETTINGS, rows
 
 
 def fitted(made: list[Row], settings: EvaluationSettings = SETTINGS) -> dict[tuple[str, str], Term]:

@@ -1,10 +1,10 @@
 import pytest
 from msgspec.structs import replace
-from paper_rows import SETTINGS, rows
 
 from coherence.evaluation.groups import splits
 from coherence.evaluation.scores import Score, scores, table
 from coherence.evaluation.table import Row
+from paper_rows import SETTINGS, rows
 
 
 def scored(made: list[Row]) -> dict[str, Score]:

@@ -1,10 +1,9 @@
 """Gaps within thirds."""
 
-from paper_rows import SETTINGS, rows
-
 from coherence.evaluation.adjusted import adjusted
 from coherence.evaluation.groups import splits
 from coherence.evaluation.tertiles import table, thirds
+from paper_rows import SETTINGS, rows
 
 
 def test_the_paper_s_thirds_of_the_detector() -> None:

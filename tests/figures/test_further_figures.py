@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from paper_rows import SETTINGS, rows, timelines
 
 from coherence.cli.figures import DRAWN
 from coherence.cli.layout import FIGURES, PUBLISHED
@@ -19,6 +18,7 @@ from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, Verdict
 from coherence.figures import first_flag, overlap, precision, published, tertiles
 from coherence.figures.style import save
+from paper_rows import SETTINGS, rows, timelines
 
 HOSTILE = "<i>$x$ 中\u202e" * 20
 PAPER = evaluate(rows(), SETTINGS, timelines())
