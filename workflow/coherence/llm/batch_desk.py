@@ -98,6 +98,7 @@ class BatchDesk:
             if error.status_code in (400, 413):
                 self._fail(item, detail, error)
             else:
+                self._standing.unbilled(item.request.model, item.sample, item.key, detail)
                 self._standing.stuck[item.key] = (
                     f"the API takes no batch: {detail}. What is stored is kept; run again"
                 )

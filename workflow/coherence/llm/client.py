@@ -162,12 +162,12 @@ class Client:
         try:
             outcome = await sending.send(sdk, request, self._connection.cache)
         except BaseException:
-            self._account.write(call, ABANDONED)
+            self._account.write(call, ABANDONED, None)
             raise
         if isinstance(outcome, Sent):
-            await self._account.end(call, OK, usage_in(outcome.message))
+            await self._account.end(call, OK, outcome.billed)
         else:
-            await self._account.end(call, outcome.detail, outcome.usage)
+            await self._account.end(call, outcome.detail, outcome.billed)
         return outcome
 
     def _go_on(self) -> None:

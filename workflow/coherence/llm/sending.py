@@ -15,7 +15,7 @@ from coherence.llm.request import STREAMED_ABOVE, Cache, Connection, Request, he
 from coherence.records import Record
 
 if TYPE_CHECKING:
-    from anthropic import AnthropicError, AsyncAnthropic
+    from anthropic import AnthropicError, APIConnectionError, AsyncAnthropic
 
 LONGEST_DETAIL: Final = 300  # characters of an error's text that are kept
 SDK_FIELDS: Final = frozenset({"model", "max_tokens", "messages", "system", "output_config", "thinking"})
@@ -33,12 +33,18 @@ class Sent(Record, frozen=True):
     message: dict[str, Any]
     request_id: str | None
 
+    @property
+    def billed(self) -> dict[str, Any] | None:
+        """The usage the API reports, None where it reports none."""
+        return usage_in(self.message) or None
+
 
 class Fault(Record, frozen=True):
     """A call that brought no message.
 
     `overload` asks for fewer calls, `passing` (an overload too) may be gone at the next try; `retry_after`
-    is the seconds the server names. `usage` is what the API says it billed nevertheless.
+    is the seconds the server names. `usage` is what the API says it billed nevertheless; `unsure` tells that
+    it may have billed more: the connection was lost after the request had gone out.
     """
 
     detail: str
@@ -48,6 +54,12 @@ class Fault(Record, frozen=True):
     retry_after: float | None = None
     request_id: str | None = None
     usage: dict[str, Any] = {}
+    unsure: bool = False
+
+    @property
+    def billed(self) -> dict[str, Any] | None:
+        """The usage that was billed, None where that is not known."""
+        return None if self.unsure else self.usage
 
     @property
     def hopeless(self) -> bool:
@@ -108,6 +120,7 @@ def read(data: bytes, request_id: str | None) -> Sent | Fault:
         passing=kind in OVERLOAD_KINDS | PASSING_KINDS,
         request_id=request_id,
         usage=usage_in(message or {}),
+        unsure=kind is None and not usage_in(message or {}),
     )
 
 
@@ -149,9 +162,9 @@ async def _streamed(
             message = (await stream.get_final_message()).to_dict(mode="json")
             request_id = stream.request_id
     except httpx2.TransportError as error:
-        return Fault(clipped(f"{type(error).__name__}: {error}"), passing=True, usage=usage)
+        return Fault(clipped(f"{type(error).__name__}: {error}"), passing=True, usage=usage, unsure=True)
     if message.get("stop_reason") is None:
-        return Fault("the stream ended before the message did", 200, passing=True, usage=usage)
+        return Fault("the stream ended before the message did", 200, passing=True, usage=usage, unsure=True)
     return read(json.dumps(message).encode(), request_id)
 
 
@@ -171,7 +184,15 @@ def _fault(error: "AnthropicError", usage: dict[str, Any]) -> Fault:
         retry_after=_retry_after(getattr(getattr(error, "response", None), "headers", {})),
         request_id=getattr(error, "request_id", None),
         usage=usage_in(body if isinstance(body, dict) else {}) or usage,
+        unsure=bool(usage) or (isinstance(error, APIConnectionError) and not _unsent(error)),
     )
+
+
+def _unsent(error: "APIConnectionError") -> bool:
+    """Whether there was no connection at all, so that nothing can have been billed."""
+    import httpx2  # noqa: PLC0415 - as above
+
+    return isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
