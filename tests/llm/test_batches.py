@@ -25,6 +25,7 @@ from coherence.llm.batch_standing import ROUNDS
 from coherence.llm.batches import BatchClient
 from coherence.llm.client import Answer, Ask, Client
 from coherence.llm.ledger import Ledger
+from coherence.llm.pacing import LONGEST_OBEYED
 from coherence.llm.request import Connection, Request, store_key
 from coherence.llm.store import Failure, Reply, ReplyStore
 from messages_server import MessagesServer, Response, failure, message, only_this_key, serving
@@ -627,3 +628,23 @@ def test_results_read_twice_are_entered_in_the_ledger_once(
 
     assert len(batches.carried) == 2
     assert spent(store) == pytest.approx(1.5 * both)  # b's reply was lost: twice
+
+
+@pytest.mark.parametrize("wait", [{"retry_after": "1000000"}, {"retry_after_ms": "1e9"}], ids=str)
+def test_a_wait_of_weeks_is_cut_short_where_the_sdk_tries_again(
+    server: MessagesServer,
+    batches: Batches,
+    store: ReplyStore,
+    monkeypatch: pytest.MonkeyPatch,
+    wait: dict[str, str],
+) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr("anyio.sleep", sleep)
+    batches.looks_script.append(failure(429, "rate_limit_error", "slow down", **wait))
+
+    assert said(answers(store, server, "a")[0]) == "re: a\u2028."
+    assert waits == [LONGEST_OBEYED]

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from coherence.files import encode, without_surrogates
+from coherence.llm.pacing import LONGEST_OBEYED
 from coherence.llm.request import STREAMED_ABOVE, Cache, Connection, Request, headers, wire
 from coherence.records import Record
 
 if TYPE_CHECKING:
     from anthropic import AnthropicError, APIConnectionError, AsyncAnthropic
+    from httpx2 import Response
 
 LONGEST_DETAIL: Final = 300  # characters of an error's text that are kept
 SDK_FIELDS: Final = frozenset({"model", "max_tokens", "messages", "system", "output_config", "thinking"})
@@ -76,7 +78,8 @@ class Fault(Record, frozen=True):
 
 def connect(connection: Connection) -> "AsyncAnthropic | None":
     """Return the SDK's client, or None where the SDK finds nothing to authenticate with."""
-    from anthropic import AsyncAnthropic, CredentialsError  # noqa: PLC0415 - takes 2 s, no replay needs it
+    # Takes 2 s, and no replay needs it.
+    from anthropic import AsyncAnthropic, CredentialsError, DefaultAsyncHttpxClient  # noqa: PLC0415
 
     own_server = connection.base_url or os.environ.get("ANTHROPIC_BASE_URL")
     named = any(os.environ.get(name) for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"))
@@ -84,8 +87,9 @@ def connect(connection: Connection) -> "AsyncAnthropic | None":
         sdk = AsyncAnthropic(
             api_key="none" if own_server and not named else None,
             base_url=connection.base_url,
-            max_retries=0,  # the SDK waits as long as a server says, were it weeks; `client` tries again
+            max_retries=0,  # `client` tries messages again, and knows when to stop
             timeout=connection.timeout_seconds,
+            http_client=DefaultAsyncHttpxClient(event_hooks={"response": [_with_a_wait_in_reason]}),
         )
     except CredentialsError:
         return None
@@ -181,7 +185,7 @@ def _fault(error: "AnthropicError", usage: dict[str, Any]) -> Fault:
         status=status,
         overload=overload,
         passing=overload or server_side or isinstance(error, APIConnectionError),
-        retry_after=_retry_after(getattr(getattr(error, "response", None), "headers", {})),
+        retry_after=retry_after(getattr(getattr(error, "response", None), "headers", {})),
         request_id=getattr(error, "request_id", None),
         usage=usage_in(body if isinstance(body, dict) else {}) or usage,
         unsure=bool(usage) or (isinstance(error, APIConnectionError) and not _unsent(error)),
@@ -195,7 +199,14 @@ def _unsent(error: "APIConnectionError") -> bool:
     return isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout)
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
+async def _with_a_wait_in_reason(response: "Response") -> None:
+    """Cap the wait a response asks for: where the SDK itself tries again, it would obey were it weeks."""
+    if (retry_after(response.headers) or 0.0) > LONGEST_OBEYED:
+        response.headers.pop("retry-after-ms", None)
+        response.headers["retry-after"] = str(LONGEST_OBEYED)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds a server asks to wait, given in milliseconds, seconds or as a date."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "")
