@@ -57,6 +57,8 @@ def answer(found: Heard) -> Answer:
         (span(4, "it is odd", None), span(4, "is odd", None), 1),
         (span(4, "it is odd", None), span(4, "strange", None), 2),
         (span(4, "it is odd", (0, 9)), span(4, "is odd", None), 1),
+        (span(4, "it is odd, I made up", None), span(4, "it is odd", (0, 9)), 2),
+        (span(4, "", None), span(4, "it is odd", None), 2),
     ],
 )
 def test_a_span_two_parts_report_is_one(first: Span, second: Span, kept: int) -> None:
