@@ -98,9 +98,12 @@ def _sought(found: dict[tuple[str, str], list[Secret]]) -> re.Pattern[str] | Non
 
 
 def _hidden(text: str, secrets: Iterable[Secret]) -> str:
+    """Return the text with these masked, which stand in it in order and apart."""
+    pieces, shown = [], 0
     for _, start, end in secrets:
-        text = text[:start] + _MASKABLE.sub(MASK, text[start:end]) + text[end:]
-    return text
+        pieces += [text[shown:start], _MASKABLE.sub(MASK, text[start:end])]
+        shown = end
+    return "".join([*pieces, text[shown:]])
 
 
 def _mended(step: Step, mend: Mend) -> Step:
