@@ -202,6 +202,19 @@ def test_prune_removes_failures_that_are_answered_or_old(
     assert failed.name in said(capsys, "replies", "prune", "--config", path)
 
 
+def test_prune_keeps_a_refusal_as_too_long_for_the_replay(
+    tmp_path: Path, served: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served.script.append(failure(400, "invalid_request_error", "prompt is too long: 1000001 tokens"))
+    _, store = paid(tmp_path, served, concurrency=1)
+    path = config(tmp_path, served, offline=True)
+    time.sleep(1.1)  # times are whole seconds
+
+    assert said(capsys, "replies", "prune", "--config", path, "--failure-days", "0", "--yes") == ""
+    assert len(list(store.failures())) == 1
+    assert main(["judge", "--config", path]) == 0
+
+
 def test_prune_never_empties_the_store_for_a_config_without_llm_judges(
     tmp_path: Path, served: MessagesServer
 ) -> None:

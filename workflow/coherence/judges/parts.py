@@ -100,9 +100,7 @@ def distinct(parts: Iterable[Sequence[Span]]) -> Iterator[Span]:
 
 
 def same_acknowledgment(span: Span, other: Span) -> bool:
-    """Whether a span rests on another's words: their places overlap, or, it being unfound, one
-    holds the other.
-    """
+    """Whether a span rests on another's words: they overlap or, it being unfound, one holds the other."""
     ours, theirs = span.acknowledgment_check, other.acknowledgment_check
     if None not in (ours.start, ours.end, theirs.start, theirs.end):
         same_text = (ours.step, ours.field, ours.index) == (theirs.step, theirs.field, theirs.index)
