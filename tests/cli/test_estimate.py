@@ -78,6 +78,18 @@ def test_an_estimate_counts_tokens_and_spends_nothing(
     assert not (tmp_path / "results/ledger.csv").exists()
 
 
+def test_an_estimate_counts_every_part_of_a_long_run(
+    tmp_path: Path, served: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = config(tmp_path, served, window_tokens=100)
+    prepared(path)
+    text = said(capsys, "estimate", "--config", path, "--offline")
+    assert main(["judge", "--config", path]) == 0
+
+    assert len(served.received) > 2
+    assert f"{len(served.received)} of {len(served.received)} requests still to be sent" in text
+
+
 def test_an_offline_estimate_states_its_error_and_sends_nothing(
     tmp_path: Path, served: MessagesServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

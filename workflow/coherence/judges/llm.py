@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -33,7 +34,7 @@ from coherence.llm.request import (
     Request,
     store_key,
 )
-from coherence.llm.store import ReplyStore
+from coherence.llm.store import Failure, Reply, ReplyStore
 from coherence.records import Judgement, JudgementState, Record, Transcript
 from coherence.vocabulary import MAX_CONFIDENCE, MIN_CONFIDENCE
 
@@ -162,10 +163,17 @@ class LlmJudge:
         return client.each(self._pairs(transcripts), self._judged_masked)
 
     def rehearse(self, transcripts: Iterable[Transcript], watch: Watch) -> None:
-        """Go through the judging with stored replies only, telling `watch` of every request."""
+        """Go through the judging with stored replies only, telling `watch` of every request.
+
+        Of a transcript in parts that too which comes after a part without a reply, less what that would note.
+        """
         client = Client(self._store, connection_of(self._settings, offline=True), watch=watch)
+
+        async def rehearsed(pair: tuple[Masked, int], ask: Ask) -> Judgement:
+            return await self._judged_masked(pair, partial(_asked_or_missing, ask))
+
         with suppress(ReplyMissingError):
-            for _ in client.each(self._pairs(transcripts), self._judged_masked):
+            for _ in client.each(self._pairs(transcripts), rehearsed):
                 pass
 
     def _pairs(self, transcripts: Iterable[Transcript]) -> Iterator[tuple[Masked, int]]:
@@ -286,6 +294,14 @@ class LlmJudge:
             basis=self._prompt.basis,
             **fields,
         )
+
+
+async def _asked_or_missing(ask: Ask, request: Request, sample: int) -> Reply | Failure:
+    """Return the stored reply, or in its place a failure, which ends no judging in parts."""
+    try:
+        return await ask(request, sample)
+    except ReplyMissingError:
+        return Failure(store_key(request, sample), sample, request.model, "not asked yet", "")
 
 
 def _block(text: str) -> dict[str, Any]:
