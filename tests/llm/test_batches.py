@@ -596,7 +596,7 @@ def test_a_request_that_fails_in_a_batch_costs_nothing(
 def test_a_batch_that_is_refused_costs_nothing(
     server: MessagesServer, batches: Batches, store: ReplyStore, status: int, stops: bool
 ) -> None:
-    batches.refusals.append(failure(status, "some_error", "no"))
+    batches.refusals.append(failure(status, "some_error", "no\nnever"))
     with pytest.raises(JudgeError) if stops else nullcontext():
         within(store, server, "a")
 
