@@ -94,6 +94,7 @@ def test_a_step_longer_than_a_part_is_cut_in_sight() -> None:
         ("HTTP 400: prompt is too long: 1,000,000 tokens > 200,000 maximum", 160),
         ("HTTP 400: claude-x-20260101: too long, at most 200000", 500),
         ("9,000,000 tokens where 1000 fit", 50),
+        ("000 tokens where 000 fit", 50),
         ("request (9000 tokens) exceeds the available context size (3000 tokens)", 266),
     ],
 )

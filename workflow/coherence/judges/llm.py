@@ -75,6 +75,9 @@ NEUTRAL: Final = frozenset(
     }
 )
 
+# A stream asked for as `extra` would be paid for and could not be read; the others would be passed over.
+NEVER_EXTRA: Final = ("max_tokens", "messages", "model", "stream", "system")
+
 
 class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     """What an llm judge is asked and how; None is not sent. A change of what is `IN_KEY` makes new requests.
@@ -108,6 +111,11 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     ask_again: bool = True
     window_tokens: Annotated[int, Meta(ge=100)] | None = None
     window_overlap_steps: Annotated[int, Meta(ge=0)] = 4
+
+    def __post_init__(self) -> None:
+        named = [name for name in NEVER_EXTRA if name in self.extra]
+        if named:
+            raise ValueError(f"`extra` cannot set {', '.join(named)}: leave it out")
 
 
 def rating_limit(settings: LlmSettings) -> int | None:

@@ -76,7 +76,7 @@ def smaller_room(transcript: Transcript, room: int, refusal: str) -> int:
     was = min(room, tokens_in(framed(transcript)))
     named = _TOKENS_NAMED.search(refusal)
     least, most = sorted(int(count.replace(",", "")) for count in named.groups()) if named else (1, 1)
-    return int(was * min(0.5, max(0.05, 0.8 * least / most)))
+    return int(was * min(0.5, max(0.05, 0.8 * least / max(1, most))))
 
 
 def _bounds(sizes: Sequence[int], room: int, overlap: int) -> Iterator[tuple[int, int]]:
