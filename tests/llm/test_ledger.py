@@ -239,3 +239,17 @@ def test_a_call_lost_after_it_was_sent_goes_on_counting_at_its_most(
     lost, unsent = read_ledger(tmp_path / "ledger.csv")
     assert (lost.dollars, lost.counted) == (None, lost.reserved)
     assert unsent.dollars == unsent.counted == 0.0
+
+
+def test_a_ledger_that_cannot_be_written_loses_no_reply(
+    served: MessagesServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError("the disk is full")
+
+    served.script.append(message("paid"))
+    monkeypatch.setattr(Ledger, "add", full)
+    with pytest.raises(OSError, match="full"):
+        answers(tmp_path / "r", [request()], served.url, Account(tmp_path / "ledger.csv", "d/j"))
+
+    assert len(list(ReplyStore(tmp_path / "r").replies())) == 1

@@ -124,22 +124,22 @@ class Client:
         prefix = shared_prefix(request) if cached else None
         async with self._warming.first(prefix):
             outcome = await self._tried(sdk, key, request, sample)
-            if isinstance(outcome, Sent):
+            if isinstance(outcome, Reply):
                 self._warming.warmed(prefix)
-                return self._store.put(reply_of(key, sample, request, outcome))
+                return outcome
         failure = self._store.put_failure(failure_of(key, sample, request, outcome))
         self._breaker.given_up(outcome)
         if self._breaker.error is not None:
             raise self._breaker.error
         return failure
 
-    async def _tried(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Sent | Fault:
-        """Return the message, or the fault that no further try is made after."""
+    async def _tried(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Reply | Fault:
+        """Return the reply, or the fault that no further try is made after."""
         for attempt in count():
             async with self._pace.place() as begun:
                 self._go_on()
                 outcome = await self._called(sdk, key, request, sample)
-                if isinstance(outcome, Sent):
+                if isinstance(outcome, Reply):
                     self._pace.succeeded()
                     self._breaker.answered()
                     return outcome
@@ -151,10 +151,11 @@ class Client:
                 await asyncio.wait_for(self._stop.wait(), wait_before(attempt, outcome.retry_after))
         raise AssertionError  # `count` does not end
 
-    async def _called(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Sent | Fault:
-        """Make one call and enter it in the ledger, however it ends."""
+    async def _called(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Reply | Fault:
+        """Make one call, store its reply and enter it in the ledger, however it ends."""
         if self._account is None:
-            return await sending.send(sdk, request, self._connection.cache)
+            outcome = await sending.send(sdk, request, self._connection.cache)
+            return self._stored(key, sample, request, outcome)
         call = await self._account.begin(request, sample, key, self._connection.cache)
         if self._stopped is not None:  # meanwhile: waiting for the budget takes as long as a call
             await self._account.end(call, NOT_SENT)
@@ -164,11 +165,14 @@ class Client:
         except BaseException:
             self._account.write(call, ABANDONED, None)
             raise
-        if isinstance(outcome, Sent):
-            await self._account.end(call, OK, outcome.billed)
-        else:
-            await self._account.end(call, outcome.detail, outcome.billed)
-        return outcome
+        answer = self._stored(key, sample, request, outcome)  # first: no trouble with the ledger may lose it
+        await self._account.end(call, OK if isinstance(outcome, Sent) else outcome.detail, outcome.billed)
+        return answer
+
+    def _stored(self, key: str, sample: int, request: Request, outcome: Sent | Fault) -> Reply | Fault:
+        if isinstance(outcome, Fault):
+            return outcome
+        return self._store.put(reply_of(key, sample, request, outcome))
 
     def _go_on(self) -> None:
         """Raise what another request has found to stop the run."""
