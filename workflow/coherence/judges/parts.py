@@ -76,7 +76,8 @@ def merged(parts: Sequence[tuple[Window, Heard]]) -> Heard:
         rating=min(ratings, default=None),
     )
     cut = "overflow" if any(window.cuts for window, _ in parts) else None
-    lost = next((part.reason for part in heard if part.answer is None), cut)
+    reasons = [part.reason for part in heard if part.answer is None]
+    lost = "api" if "api" in reasons else next(iter(reasons), cut)  # a failed call is worth another run
     return Heard(
         answer=whole,
         replies=tuple(key for part in heard for key in part.replies),
