@@ -17,6 +17,7 @@ from messages_server import (
     Received,
     Response,
     failure,
+    message,
     only_this_key,
     serving,
 )
@@ -167,6 +168,15 @@ def test_replies_are_listed_by_model(
 
     assert text.startswith(f"claude-sonnet-4-6: 2 replies, {size:,} bytes, ")
     assert "0 failed attempts, 0 unreadable files" in text
+
+
+def test_a_model_s_name_cannot_reach_the_terminal(
+    tmp_path: Path, served: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served.script.append(message("{}", model="\x1b[31mred"))
+    path, _ = paid(tmp_path, served, ask_again=False, concurrency=1)
+
+    assert "\\x1b[31mred: 1 replies" in said(capsys, "replies", "list", "--config", path)
 
 
 def test_a_sound_store_is_verified_and_each_bad_file_named(

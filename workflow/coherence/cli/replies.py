@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from coherence.cli.arguments import add_config_argument, config_of, say
+from coherence.cli.arguments import add_config_argument, config_of, printable, say
 from coherence.cli.config import Config, LlmJudge
 from coherence.cli.estimate import transcripts
 from coherence.cli.judge import llm_judge
@@ -38,7 +38,7 @@ class Group(msgspec.Struct):
 
 def show(text: str) -> None:
     """Print a line of the command's answer."""
-    print(text)  # noqa: T201 - the command's answer
+    print(printable(text))  # noqa: T201 - the command's answer; a server names its model as it likes
 
 
 def list_replies(store: ReplyStore) -> int:
