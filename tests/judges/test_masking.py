@@ -185,6 +185,15 @@ def test_time_grows_no_faster_than_the_number_of_secrets() -> None:
     assert times[1] < 16 * times[0] + 0.2  # 8 times the secrets; 27 times, were the text copied for each
 
 
+def test_masked_keys_take_each_other_s_place_in_no_call() -> None:
+    arguments = {"ghp_" + str(n) + KEY[5:]: n for n in range(3)}
+    (call,) = masked(run(calls=(Call("b", arguments),))).transcript.steps[0].calls
+
+    assert sorted(call.arguments.values()) == [0, 1, 2]
+    assert not any(key[5:] in call_text(call) for key in arguments)
+    assert len(call_text(call)) == len(call_text(Call("b", arguments)))
+
+
 def test_masking_can_be_turned_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     only_this_key("test-key", monkeypatch, tmp_path)
     with serving() as server:

@@ -127,7 +127,13 @@ def _mended_value(name: str, value: Any, mend: Mend) -> Any:
     if isinstance(value, str):
         return mend(name, value)
     if isinstance(value, dict):
-        return {mend("", key): _mended_value(key, inner, mend) for key, inner in value.items()}
+        mended: dict[str, Any] = {}
+        for key, inner in value.items():
+            shown = mend("", key)
+            while shown in mended:  # masked keys look alike, and none may take another's place
+                shown = shown[:-1] + chr(ord(shown[-1]) - 1)
+            mended[shown] = _mended_value(key, inner, mend)
+        return mended
     if isinstance(value, list):
         return [_mended_value(name, inner, mend) for inner in value]
     return value
