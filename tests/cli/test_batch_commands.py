@@ -57,7 +57,7 @@ def test_open_batches_are_listed_and_can_be_canceled(
     folder: Path, server: MessagesServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     batches = Batches(server, looks=9)
-    config = config_for(folder, server, mode="batch")
+    config = config_for(folder, server, mode="batch", offline=True)
     assert main(["batches", "list", "--config", config]) == 0
     assert capsys.readouterr().out == "0 under way, 0 collected\n"
     kept = BatchFolder(folder / "results" / "replies" / "batches")

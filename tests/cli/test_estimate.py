@@ -17,6 +17,7 @@ from messages_server import (
     Received,
     Response,
     failure,
+    message,
     only_this_key,
     serving,
 )
@@ -76,6 +77,18 @@ def test_an_estimate_counts_tokens_and_spends_nothing(
     assert "as a batch about $0.0" in text and "in all about $0.0" in text and "budget none" in text
     assert {received.path for received in served.received} == {"/v1/messages/count_tokens"}
     assert not (tmp_path / "results/ledger.csv").exists()
+
+
+def test_an_estimate_counts_every_part_of_a_long_run(
+    tmp_path: Path, served: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = config(tmp_path, served, window_tokens=100)
+    prepared(path)
+    text = said(capsys, "estimate", "--config", path, "--offline")
+    assert main(["judge", "--config", path]) == 0
+
+    assert len(served.received) > 2
+    assert f"{len(served.received)} of {len(served.received)} requests still to be sent" in text
 
 
 def test_an_offline_estimate_states_its_error_and_sends_nothing(
@@ -157,6 +170,15 @@ def test_replies_are_listed_by_model(
     assert "0 failed attempts, 0 unreadable files" in text
 
 
+def test_a_model_s_name_cannot_reach_the_terminal(
+    tmp_path: Path, served: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served.script.append(message("{}", model="\x1b[31mred"))
+    path, _ = paid(tmp_path, served, ask_again=False, concurrency=1)
+
+    assert "\\x1b[31mred: 1 replies" in said(capsys, "replies", "list", "--config", path)
+
+
 def test_a_sound_store_is_verified_and_each_bad_file_named(
     tmp_path: Path, served: MessagesServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -200,6 +222,19 @@ def test_prune_removes_failures_that_are_answered_or_old(
     assert str(failed.name) in said(capsys, "replies", "prune", "--config", path, "--failure-days", "0")
     assert main(["judge", "--config", path]) == 0  # asks again, and is answered
     assert failed.name in said(capsys, "replies", "prune", "--config", path)
+
+
+def test_prune_keeps_a_refusal_as_too_long_for_the_replay(
+    tmp_path: Path, served: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served.script.append(failure(400, "invalid_request_error", "prompt is too long: 1000001 tokens"))
+    _, store = paid(tmp_path, served, concurrency=1)
+    path = config(tmp_path, served, offline=True)
+    time.sleep(1.1)  # times are whole seconds
+
+    assert said(capsys, "replies", "prune", "--config", path, "--failure-days", "0", "--yes") == ""
+    assert len(list(store.failures())) == 1
+    assert main(["judge", "--config", path]) == 0
 
 
 def test_prune_never_empties_the_store_for_a_config_without_llm_judges(

@@ -89,6 +89,19 @@ def test_a_model_s_judgement_shows_quotes_masks_and_usage(
     assert f"    | The key {MASK * len(key)} fails, {CUE}." in out.splitlines()
 
 
+def test_usage_is_that_of_every_reply(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_this_key("test-key", monkeypatch, tmp_path)
+    path = trial(tmp_path / "runs", f"It fails, {CUE}.", "Go on.")
+    usage = {"input_tokens": 1_000_000, "output_tokens": 10}
+    with serving() as server:
+        server.script.append(message("Sorry.", usage=usage))  # asked again
+        _, out, _ = judge(capsys, str(path), "--judge", "asked", "--config", str(llm(tmp_path, server.url)))
+
+    assert re.search(r"^usage       1\d{6} input, \d+ output tokens, about \$3\.\d{4} at list", out, re.M)
+
+
 def test_without_any_verdict_the_code_is_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

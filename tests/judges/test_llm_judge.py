@@ -402,3 +402,9 @@ def test_the_trajectory_s_id_is_not_in_the_key(tmp_path: Path) -> None:
     judge = judge_of(tmp_path)
 
     assert store_key(judge.request(run("a"))) == store_key(judge.request(run("b")))
+
+
+@pytest.mark.parametrize("name", ["stream", "model", "messages"])
+def test_extra_fields_are_none_that_cannot_be_read_or_would_be_passed_over(name: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=f"`extra` cannot set {name}"):
+        msgspec.convert({"prompt": "p", "extra": {name: True}}, LlmSettings)

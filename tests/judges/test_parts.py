@@ -57,6 +57,8 @@ def answer(found: Heard) -> Answer:
         (span(4, "it is odd", None), span(4, "is odd", None), 1),
         (span(4, "it is odd", None), span(4, "strange", None), 2),
         (span(4, "it is odd", (0, 9)), span(4, "is odd", None), 1),
+        (span(4, "it is odd, I made up", None), span(4, "it is odd", (0, 9)), 2),
+        (span(4, "", None), span(4, "it is odd", None), 2),
     ],
 )
 def test_a_span_two_parts_report_is_one(first: Span, second: Span, kept: int) -> None:
@@ -83,6 +85,12 @@ def test_a_lost_part_is_named() -> None:
 
     assert (found.reason, found.replies) == ("refusal", ("k", "x"))
     assert found.detail == "part 2 of 2: refusal: stop reason refusal"
+
+
+def test_a_part_lost_to_the_api_is_named_first_for_another_run_may_get_it() -> None:
+    found = whole(Heard(None, ("x",), "refusal"), Heard(None, ("y",), "api"))
+
+    assert (found.reason, found.detail) == ("api", "part 1 of 2: refusal; part 2 of 2: api")
 
 
 def test_notes_are_one_line_of_json_that_cannot_open_a_heading() -> None:

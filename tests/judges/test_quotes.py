@@ -1,5 +1,6 @@
 import random
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -245,3 +246,15 @@ def test_a_long_transcript_of_repeated_words_takes_little_time() -> None:
 
     assert check.verdict == "absent"
     assert time.process_time() - started < 5
+
+
+def test_a_long_text_is_folded_in_little_memory() -> None:
+    text = "the quick brown fox \u201cdid\u201d " * 40_000
+    tracemalloc.start()
+    checked(
+        [span(acknowledgment_quote="not there at all")], Transcript("t", (Step(1, "agent", message=text),))
+    )
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < 50 * len(text)  # two numbers of 8 bytes a character; as lists of numbers over 80

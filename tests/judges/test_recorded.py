@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import pytest
 
 from coherence.errors import InputError
@@ -191,3 +192,24 @@ def test_a_dataset_tells_apart_what_one_name_fits(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no-such\.jsonl"):
         RecordedJudge("human", tmp_path / "no-such.jsonl", TRIALS)
+
+
+def test_spans_that_are_not_known_stay_so_when_a_judgement_is_repeated(tmp_path: Path) -> None:
+    (found,) = judged(judge_of(tmp_path, {"trajectory": "a", "state": "flagged"}), "a")
+    (again,) = judged(judge_of(tmp_path, msgspec.to_builtins(found)), "a")
+
+    assert (found.spans_known, again.spans_known) == (False, False)
+
+
+def test_a_label_s_rating_counts_without_its_spans(tmp_path: Path) -> None:
+    line = {"trajectory": "a", "state": "unflagged", "generic_coherence": 1, "trajectory_summary": "s"}
+    (found,) = judged(judge_of(tmp_path, line, rating_at_most=3), "a")
+
+    assert (found.state, found.rating, found.summary) == ("flagged", 1, "s")
+
+
+def test_words_in_a_line_do_not_make_it_a_span(tmp_path: Path) -> None:
+    line = {"trajectory": "a", "state": "unflagged", "summary": "It printed coherence/span/1."}
+    (found,) = judged(judge_of(tmp_path, line), "a")
+
+    assert found.state == "unflagged"

@@ -117,6 +117,13 @@ def test_a_random_value_is_told_from_words(value: str, random_looking: bool) -> 
     assert looks_random(value) == random_looking
 
 
+def test_a_long_row_of_separators_is_decided_at_once() -> None:
+    start = time.process_time()
+    assert not looks_random("-" * 26 + "1a2b3c4d5e")
+
+    assert time.process_time() - start < 1  # each separator more doubled it
+
+
 def test_entropy_is_in_bits_a_character() -> None:
     assert (entropy("aaaa"), entropy("abab"), entropy("abcd")) == (0, 1, 2)
 

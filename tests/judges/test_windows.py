@@ -41,6 +41,12 @@ def test_parts_overlap_on_step_borders() -> None:
     assert {(part.number, part.count) for part in parts} == {(n, 4) for n in range(1, 5)}
 
 
+def test_an_overlap_as_large_as_a_part_at_most_doubles_what_is_read() -> None:
+    parts = windows(run(*[1_000] * 20), room=2_100, overlap=99)
+
+    assert [part.overlap for part in parts] == [0, *[2] * 8]
+
+
 @given(
     st.lists(st.integers(0, 3_000), min_size=1, max_size=12),
     st.integers(300, 3_000),
@@ -94,6 +100,7 @@ def test_a_step_longer_than_a_part_is_cut_in_sight() -> None:
         ("HTTP 400: prompt is too long: 1,000,000 tokens > 200,000 maximum", 160),
         ("HTTP 400: claude-x-20260101: too long, at most 200000", 500),
         ("9,000,000 tokens where 1000 fit", 50),
+        ("000 tokens where 000 fit", 50),
         ("request (9000 tokens) exceeds the available context size (3000 tokens)", 266),
     ],
 )

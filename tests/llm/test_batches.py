@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from coherence.llm.batch_queue import Limits
 from coherence.llm.batch_standing import ROUNDS
 from coherence.llm.batches import BatchClient
 from coherence.llm.client import Answer, Ask, Client
+from coherence.llm.ledger import Ledger
+from coherence.llm.pacing import LONGEST_OBEYED
 from coherence.llm.request import Connection, Request, store_key
 from coherence.llm.store import Failure, Reply, ReplyStore
 from messages_server import MessagesServer, Response, failure, message, only_this_key, serving
@@ -549,3 +552,99 @@ def test_progress_is_told_on_stderr(
         "coherence: waiting for 1 batches, 2 requests processing",
         "coherence: batch msgbatch_0001: 2 replies stored, 0 requests failed",
     ]
+
+
+def within(store: ReplyStore, server: MessagesServer, *texts: object, budget: float = 0.01) -> list[Answer]:
+    """The answers of a client whose budget takes one request of at most $0.0076, but not two."""
+    account = Account(store.root / "ledger.csv", "detector", budget)
+    connection = Connection(base_url=server.url, poll_seconds=QUICK)
+    asked = [request(text, max_tokens=1000) for text in texts]
+    return list(BatchClient(store, connection, account).each(asked, one_reply))
+
+
+def spent(store: ReplyStore) -> float:
+    return Ledger(store.root / "ledger.csv").spent()
+
+
+def test_a_run_that_was_killed_has_reserved_for_the_next_one(
+    server: MessagesServer, batches: Batches, store: ReplyStore
+) -> None:
+    asked = request("a", max_tokens=1000)
+    Account(store.root / "ledger.csv", "detector", 0.01).reserve(asked, 0, store_key(asked))
+
+    assert said(within(store, server, "a")[0]) == "re: a\u2028."
+    assert 0 < spent(store) < 0.001
+
+
+@pytest.mark.parametrize(
+    ("kinds", "answered"),
+    [(["overloaded_error", "api_error"], True), (["invalid_request_error"], False)],
+    ids=["passing", "for good"],
+)
+def test_a_request_that_fails_in_a_batch_costs_nothing(
+    server: MessagesServer, batches: Batches, store: ReplyStore, kinds: list[str], answered: bool
+) -> None:
+    batches.outcomes[store_key(request("a", max_tokens=1000))] = deque(map(errored, kinds))
+    (answer,) = within(store, server, "a")
+
+    assert isinstance(answer, Reply) == answered
+    assert (spent(store) == 0) != answered
+    assert spent(store) < 0.001
+
+
+@pytest.mark.parametrize(("status", "stops"), [(400, False), (403, True)])
+def test_a_batch_that_is_refused_costs_nothing(
+    server: MessagesServer, batches: Batches, store: ReplyStore, status: int, stops: bool
+) -> None:
+    batches.refusals.append(failure(status, "some_error", "no\nnever"))
+    with pytest.raises(JudgeError) if stops else nullcontext():
+        within(store, server, "a")
+
+    assert spent(store) == 0
+
+
+def test_a_result_without_a_message_may_have_been_billed(
+    server: MessagesServer, batches: Batches, store: ReplyStore
+) -> None:
+    batches.outcomes[store_key(request("a", max_tokens=1000))] = deque([{"type": "succeeded", "message": {}}])
+    (answer,) = within(store, server, "a")
+
+    assert isinstance(answer, Failure)
+    assert spent(store) == pytest.approx(0.0076, abs=2e-4)
+
+
+def test_results_read_twice_are_entered_in_the_ledger_once(
+    server: MessagesServer, batches: Batches, store: ReplyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(BatchFolder, "finish", killed)
+        answers(store, server, "a", "b")
+    both = spent(store)
+    store.path(key("b")).unlink()
+    answers(store, server, "a", "b")
+
+    assert len(batches.carried) == 2
+    assert spent(store) == pytest.approx(1.5 * both)  # b's reply was lost: twice
+
+
+@pytest.mark.parametrize("wait", [{"retry_after": "1000000"}, {"retry_after_ms": "1e9"}], ids=str)
+def test_a_wait_of_weeks_is_cut_short_where_the_sdk_tries_again(
+    server: MessagesServer,
+    batches: Batches,
+    store: ReplyStore,
+    monkeypatch: pytest.MonkeyPatch,
+    wait: dict[str, str],
+) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr("anyio.sleep", sleep)
+    batches.looks_script.append(failure(429, "rate_limit_error", "slow down", **wait))
+
+    assert said(answers(store, server, "a")[0]) == "re: a\u2028."
+    assert waits == [LONGEST_OBEYED]

@@ -1,4 +1,5 @@
 import asyncio
+import os
 import socket
 import subprocess
 import sys
@@ -326,3 +327,29 @@ def test_no_key_is_written_anywhere(server: MessagesServer, store: ReplyStore) -
     written = [path.read_bytes() for path in store.root.rglob("*.json")]
     assert len(written) == 2
     assert not any(b"test-key" in content for content in written)
+
+
+def test_jobs_that_ask_the_same_at_once_pay_for_it_once(server: MessagesServer, tmp_path: Path) -> None:
+    server.delay = 0.3
+    server.script.extend(message(f"reply {n}") for n in range(8))
+    code = f"""
+from pathlib import Path
+from asking import answers, request
+asked = [request(str(n)) for n in range(4)]
+got = answers(Path({str(tmp_path)!r}), asked, {server.url!r})
+print(*(answer.message["content"][0]["text"] for answer in got))
+"""
+    folders = os.pathsep.join(filter(None, sys.path))
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": folders},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate()[0] for process in started]
+
+    assert said[0] == said[1] != ""
+    assert len(server.received) == 4

@@ -86,14 +86,15 @@ def test_a_timeout_is_tried_again(
         (0, 7.0, 7.0, 7.0),
         (0, 4e6, LONGEST_OBEYED, LONGEST_OBEYED),
         (0, float("inf"), LONGEST_OBEYED, LONGEST_OBEYED),
-        (0, -3.0, 0.0, 0.0),
+        (0, -3.0, 0.375, 0.5),
+        (3, 0.0, 3.0, 4.0),
     ],
 )
 def test_waits(attempt: int, retry_after: float | None, low: float, high: float) -> None:
     assert low <= wait_before(attempt, retry_after) <= high
 
 
-@pytest.mark.parametrize("value", ["soon", "nan", ""])
+@pytest.mark.parametrize("value", ["soon", "nan", "", "0"])
 def test_a_retry_after_that_is_no_time_is_passed_over(
     served: MessagesServer, tmp_path: Path, value: str
 ) -> None:

@@ -14,7 +14,7 @@ from coherence.llm.ledger import Charge, Ledger, read_ledger, usage_of
 from coherence.llm.models import Prices, Usage, dollars, model_of
 from coherence.llm.request import Connection, Request
 from coherence.llm.store import Reply, ReplyStore
-from messages_server import MessagesServer, failure, message, only_this_key, serving
+from messages_server import MessagesServer, Response, failure, message, only_this_key, serving
 
 
 @pytest.fixture
@@ -226,3 +226,30 @@ def test_a_budget_needs_prices(served: MessagesServer, tmp_path: Path) -> None:
 
     (answer,) = answers(tmp_path, asked, served.url, Account(tmp_path / "l.csv", "d/j", 1.0, own))
     assert isinstance(answer, Reply)
+
+
+def test_a_call_lost_after_it_was_sent_goes_on_counting_at_its_most(
+    served: MessagesServer, tmp_path: Path
+) -> None:
+    served.script.append(Response(b"", wire="hang"))
+    account = Account(tmp_path / "ledger.csv", "d/j", budget=1.0)
+    answers(tmp_path / "r", [request()], served.url, account, timeout_seconds=0.2, max_retries=0)
+    answers(tmp_path / "r", [request("b")], "http://127.0.0.1:9", account, max_retries=0)
+
+    lost, unsent = read_ledger(tmp_path / "ledger.csv")
+    assert (lost.dollars, lost.counted) == (None, lost.reserved)
+    assert unsent.dollars == unsent.counted == 0.0
+
+
+def test_a_ledger_that_cannot_be_written_loses_no_reply(
+    served: MessagesServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError("the disk is full")
+
+    served.script.append(message("paid"))
+    monkeypatch.setattr(Ledger, "add", full)
+    with pytest.raises(OSError, match="full"):
+        answers(tmp_path / "r", [request()], served.url, Account(tmp_path / "ledger.csv", "d/j"))
+
+    assert len(list(ReplyStore(tmp_path / "r").replies())) == 1

@@ -25,7 +25,7 @@ def connection_of(config: Config, batch: Batch) -> Connection:
     judge = config.judges.get(batch.label.rpartition("/")[2])
     if not isinstance(judge, LlmJudge):
         return Connection()
-    return judge_connection(judge)
+    return judge_connection(judge, offline=False)  # to cancel is to call, whatever the judge may do
 
 
 def canceled(config: Config, store: ReplyStore, batch_id: str) -> str:

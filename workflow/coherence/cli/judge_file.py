@@ -17,7 +17,7 @@ from coherence.cli.layout import Layout
 from coherence.errors import ConfigError, InputError
 from coherence.formats import Reading, Source
 from coherence.llm.ledger import usage_of as usage_of_reply
-from coherence.llm.models import dollars, model_of
+from coherence.llm.models import Usage, dollars, model_of
 from coherence.llm.store import ReplyStore
 from coherence.preprocess import preprocess
 from coherence.records import Judgement, QuoteCheck, Span
@@ -117,11 +117,12 @@ def one_line(text: str) -> str:
 
 
 def usage_of(replies: ReplyStore, judgement: Judgement) -> str:
-    """Return the tokens of the reply and their list price where it is known."""
-    reply = replies.get(judgement.reply) if judgement.reply else None
-    if reply is None:
+    """Return the tokens of all replies and their list price where it is known."""
+    found = [reply for reply in map(replies.get, judgement.replies) if reply is not None]
+    if not found:
         return ""
-    tokens, prices = usage_of_reply(reply.usage), model_of(reply.model).prices
+    usages = [msgspec.structs.astuple(usage_of_reply(reply.usage)) for reply in found]
+    tokens, prices = Usage(*map(sum, zip(*usages, strict=True))), model_of(found[0].model).prices
     cost = "" if prices is None else f", about ${dollars(tokens, prices):.4f} at list price"
     told = {name: count for name, count in msgspec.structs.asdict(tokens).items() if count}
     return (", ".join(f"{count} {name}" for name, count in told.items()) or "unknown") + f" tokens{cost}"

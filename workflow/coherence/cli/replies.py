@@ -7,13 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from coherence.cli.arguments import add_config_argument, config_of, say
+from coherence.cli.arguments import add_config_argument, config_of, printable, say
 from coherence.cli.config import Config, LlmJudge
 from coherence.cli.estimate import transcripts
 from coherence.cli.judge import llm_judge
 from coherence.cli.layout import Layout
 from coherence.errors import ConfigError, InputError
 from coherence.files import read_json
+from coherence.judges.hearing import is_overflow
 from coherence.llm.request import Request, store_key
 from coherence.llm.store import Failure, Reply, ReplyStore, key_of
 
@@ -37,7 +38,7 @@ class Group(msgspec.Struct):
 
 def show(text: str) -> None:
     """Print a line of the command's answer."""
-    print(text)  # noqa: T201 - the command's answer
+    print(printable(text))  # noqa: T201 - the command's answer; a server names its model as it likes
 
 
 def list_replies(store: ReplyStore) -> int:
@@ -102,13 +103,16 @@ def needed(config: Config) -> set[str]:
 
 
 def unneeded(store: ReplyStore, keys: set[str], before: str) -> Iterator[Path]:
-    """Yield the replies that are not needed, and the failures: those too that are answered by now or old."""
+    """Yield the replies that are not needed, and the failures: those too that are answered by now or old.
+
+    A refusal as too long stays: a replay learns from it, and from nothing else, that there are parts.
+    """
     for path in store.replies():
         if key_of(path) not in keys:
             yield path
     for path in store.failures():
         key = key_of(path)
-        if key not in keys or store.path(key).exists() or is_older(path, before):
+        if store.path(key).exists() or ((key not in keys or is_older(path, before)) and not is_refusal(path)):
             yield path
 
 
@@ -116,6 +120,14 @@ def is_older(path: Path, before: str) -> bool:
     """Return whether a failure is from before a time; one that cannot be read is kept."""
     try:
         return read_json(path, Failure).time < before
+    except InputError:
+        return False
+
+
+def is_refusal(path: Path) -> bool:
+    """Return whether a failure says that a request was too long."""
+    try:
+        return is_overflow(read_json(path, Failure))
     except InputError:
         return False
 

@@ -68,7 +68,7 @@ async def hear(request: Request, sample: int, ask: Ask, reports: Reports, ask_ag
 
 def carried_on(request: Request, reply: Reply, error: str) -> Request:
     """Return the request that shows a model its reply and what is wrong with it."""
-    said = inert(error)[:LONGEST_ERROR].rstrip(".")
+    said = " ".join(inert(error).split())[:LONGEST_ERROR].rstrip(".")  # it may quote the reply's own words
     turns = (
         ("assistant", _text(reply) if _text(reply).strip() else NO_TEXT),
         ("user", AGAIN.format(error=said)),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -33,7 +34,7 @@ from coherence.llm.request import (
     Request,
     store_key,
 )
-from coherence.llm.store import ReplyStore
+from coherence.llm.store import Failure, Reply, ReplyStore
 from coherence.records import Judgement, JudgementState, Record, Transcript
 from coherence.vocabulary import MAX_CONFIDENCE, MIN_CONFIDENCE
 
@@ -74,6 +75,9 @@ NEUTRAL: Final = frozenset(
     }
 )
 
+# A stream asked for as `extra` would be paid for and could not be read; the others would be passed over.
+NEVER_EXTRA: Final = ("max_tokens", "messages", "model", "stream", "system")
+
 
 class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     """What an llm judge is asked and how; None is not sent. A change of what is `IN_KEY` makes new requests.
@@ -107,6 +111,11 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     ask_again: bool = True
     window_tokens: Annotated[int, Meta(ge=100)] | None = None
     window_overlap_steps: Annotated[int, Meta(ge=0)] = 4
+
+    def __post_init__(self) -> None:
+        named = [name for name in NEVER_EXTRA if name in self.extra]
+        if named:
+            raise ValueError(f"`extra` cannot set {', '.join(named)}: leave it out")
 
 
 def rating_limit(settings: LlmSettings) -> int | None:
@@ -162,10 +171,17 @@ class LlmJudge:
         return client.each(self._pairs(transcripts), self._judged_masked)
 
     def rehearse(self, transcripts: Iterable[Transcript], watch: Watch) -> None:
-        """Go through the judging with stored replies only, telling `watch` of every request."""
+        """Go through the judging with stored replies only, telling `watch` of every request.
+
+        Of a transcript in parts that too which comes after a part without a reply, less what that would note.
+        """
         client = Client(self._store, connection_of(self._settings, offline=True), watch=watch)
+
+        async def rehearsed(pair: tuple[Masked, int], ask: Ask) -> Judgement:
+            return await self._judged_masked(pair, partial(_asked_or_missing, ask))
+
         with suppress(ReplyMissingError):
-            for _ in client.each(self._pairs(transcripts), self._judged_masked):
+            for _ in client.each(self._pairs(transcripts), rehearsed):
                 pass
 
     def _pairs(self, transcripts: Iterable[Transcript]) -> Iterator[tuple[Masked, int]]:
@@ -286,6 +302,14 @@ class LlmJudge:
             basis=self._prompt.basis,
             **fields,
         )
+
+
+async def _asked_or_missing(ask: Ask, request: Request, sample: int) -> Reply | Failure:
+    """Return the stored reply, or in its place a failure, which ends no judging in parts."""
+    try:
+        return await ask(request, sample)
+    except ReplyMissingError:
+        return Failure(store_key(request, sample), sample, request.model, "not asked yet", "")
 
 
 def _block(text: str) -> dict[str, Any]:

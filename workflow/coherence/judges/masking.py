@@ -98,9 +98,12 @@ def _sought(found: dict[tuple[str, str], list[Secret]]) -> re.Pattern[str] | Non
 
 
 def _hidden(text: str, secrets: Iterable[Secret]) -> str:
+    """Return the text with these masked, which stand in it in order and apart."""
+    pieces, shown = [], 0
     for _, start, end in secrets:
-        text = text[:start] + _MASKABLE.sub(MASK, text[start:end]) + text[end:]
-    return text
+        pieces += [text[shown:start], _MASKABLE.sub(MASK, text[start:end])]
+        shown = end
+    return "".join([*pieces, text[shown:]])
 
 
 def _mended(step: Step, mend: Mend) -> Step:
@@ -124,7 +127,13 @@ def _mended_value(name: str, value: Any, mend: Mend) -> Any:
     if isinstance(value, str):
         return mend(name, value)
     if isinstance(value, dict):
-        return {mend("", key): _mended_value(key, inner, mend) for key, inner in value.items()}
+        mended: dict[str, Any] = {}
+        for key, inner in value.items():
+            shown = mend("", key)
+            while shown in mended:  # masked keys look alike, and none may take another's place
+                shown = shown[:-1] + chr(ord(shown[-1]) - 1)
+            mended[shown] = _mended_value(key, inner, mend)
+        return mended
     if isinstance(value, list):
         return [_mended_value(name, inner, mend) for inner in value]
     return value

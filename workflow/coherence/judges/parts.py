@@ -76,7 +76,8 @@ def merged(parts: Sequence[tuple[Window, Heard]]) -> Heard:
         rating=min(ratings, default=None),
     )
     cut = "overflow" if any(window.cuts for window, _ in parts) else None
-    lost = next((part.reason for part in heard if part.answer is None), cut)
+    reasons = [part.reason for part in heard if part.answer is None]
+    lost = "api" if "api" in reasons else next(iter(reasons), cut)  # a failed call is worth another run
     return Heard(
         answer=whole,
         replies=tuple(key for part in heard for key in part.replies),
@@ -89,7 +90,8 @@ def merged(parts: Sequence[tuple[Window, Heard]]) -> Heard:
 def distinct(parts: Iterable[Sequence[Span]]) -> Iterator[Span]:
     """Yield the spans of the parts, without those whose acknowledgment an earlier part reported.
 
-    Spans of one part are not compared: a judge may see two conflicts in the same words.
+    Spans of one part are not compared: a judge may see two conflicts in the same words. A span whose quote
+    was not found never stands in for one whose quote was, for only the latter flags.
     """
     kept: list[Span] = []
     for spans in parts:
@@ -99,13 +101,17 @@ def distinct(parts: Iterable[Sequence[Span]]) -> Iterator[Span]:
 
 
 def same_acknowledgment(span: Span, other: Span) -> bool:
-    """Whether two spans rest on the same words: their places overlap, or unfound quotes hold one another."""
+    """Whether a span rests on another's words: they overlap or, it being unfound, one holds the other."""
     ours, theirs = span.acknowledgment_check, other.acknowledgment_check
     if None not in (ours.start, ours.end, theirs.start, theirs.end):
         same_text = (ours.step, ours.field, ours.index) == (theirs.step, theirs.field, theirs.index)
         return same_text and (ours.start or 0) < (theirs.end or 0) and (theirs.start or 0) < (ours.end or 0)
+    if ours.start is not None:
+        return False
     mine, its = span.acknowledgment_quote.strip(), other.acknowledgment_quote.strip()
-    return span.acknowledgment_step == other.acknowledgment_step and (mine in its or its in mine)
+    return (
+        span.acknowledgment_step == other.acknowledgment_step and bool(its) and (mine in its or its in mine)
+    )
 
 
 def _details(parts: Iterable[tuple[Window, Heard]]) -> Iterator[str]:

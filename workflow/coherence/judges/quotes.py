@@ -16,6 +16,7 @@ gives), else a message, else a thought.
 """
 
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
@@ -95,7 +96,7 @@ class Passage:
         self.text = text
 
     @cached_property
-    def folded(self) -> tuple[str, list[int], list[int]]:
+    def folded(self) -> tuple[str, "array[int]", "array[int]"]:
         """The folded text, and for each of its characters where its original starts and ends."""
         return fold(self.text, _JSON if self.field == "call" else _PROSE)
 
@@ -149,11 +150,10 @@ class Places:
         return found or QuoteCheck("absent")
 
 
-def fold(text: str, tokens: re.Pattern[str]) -> tuple[str, list[int], list[int]]:
+def fold(text: str, tokens: re.Pattern[str]) -> tuple[str, "array[int]", "array[int]"]:
     """Return the text without typographic differences, and each folded character's start and end in it."""
     pieces: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
+    starts, ends = array("q"), array("q")  # lists would take several times the memory
     position = 0
     for token in tokens.finditer(text):
         _keep(text, position, token.start(), (pieces, starts, ends))
@@ -167,7 +167,7 @@ def fold(text: str, tokens: re.Pattern[str]) -> tuple[str, list[int], list[int]]
     return "".join(pieces), starts, ends
 
 
-def _keep(text: str, start: int, end: int, into: tuple[list[str], list[int], list[int]]) -> None:
+def _keep(text: str, start: int, end: int, into: tuple[list[str], "array[int]", "array[int]"]) -> None:
     lower = text[start:end].lower()
     if len(lower) != end - start:  # a letter whose small form has more characters
         lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text[start:end])

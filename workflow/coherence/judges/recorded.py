@@ -20,6 +20,7 @@ Label files have lines of the same schema. They may say `flagged_spans` for `spa
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import msgspec
 
@@ -51,6 +52,7 @@ class Verdict(Record, frozen=True):
     detail: str = ""
     summary: str = ""
     spans: tuple[Span, ...] | None = None
+    spans_known: bool = True
     rating: int | None = None
     substrate: Substrate | None = None
     sample: int = 0
@@ -68,6 +70,12 @@ class Verdict(Record, frozen=True):
     def __post_init__(self) -> None:
         if (self.state == "unjudged") != (self.reason is not None):
             raise ValueError("`reason` belongs to the state unjudged, and that state needs one")
+
+
+class Schema(Record, frozen=True):
+    """What a line says it is."""
+
+    schema: Any = None
 
 
 MISSING = Verdict(state="unjudged", reason="missing")
@@ -98,7 +106,7 @@ def read_verdicts(path: Path) -> Iterator[tuple[int, Verdict]]:
     for number, raw in read_numbered_lines(path, msgspec.Raw):
         line = bytes(raw)
         try:
-            if SPAN_SCHEMA.encode() in line:
+            if msgspec.json.decode(line, type=Schema).schema == SPAN_SCHEMA:
                 yield number, msgspec.json.decode(line, type=SpanLine).verdict()
             else:
                 yield number, _plain(msgspec.json.decode(line, type=Verdict))
@@ -108,13 +116,11 @@ def read_verdicts(path: Path) -> Iterator[tuple[int, Verdict]]:
 
 def _plain(line: Verdict) -> Verdict:
     """Return a line under the names that judgements have."""
-    if line.flagged_spans is None:
-        return line
+    if line.flagged_spans is not None:
+        state = line.state or ("flagged" if line.flagged_spans else "unflagged")
+        line = msgspec.structs.replace(line, spans=line.flagged_spans, flagged_spans=None, state=state)
     return msgspec.structs.replace(
         line,
-        spans=line.flagged_spans,
-        flagged_spans=None,
-        state=line.state or ("flagged" if line.flagged_spans else "unflagged"),
         rating=line.rating if line.rating is not None else line.generic_coherence,
         summary=line.summary or line.trajectory_summary,
     )
@@ -195,7 +201,7 @@ class RecordedJudge:
             detail=verdict.detail,
             summary=verdict.summary,
             spans=quotes.checked(verdict.spans or (), transcript),
-            spans_known=verdict.spans is not None or verdict.state != "flagged",
+            spans_known=(verdict.spans is not None and verdict.spans_known) or verdict.state != "flagged",
             rating=verdict.rating,
             substrate=transcript.substrate if transcript.steps else verdict.substrate or "unknown",
             sample=verdict.sample,

@@ -57,7 +57,8 @@ _PLACEHOLDER: Final = re.compile(
 )
 _OWN: Final = frozenset({"private-key", "generic-credential-uri"})
 _HEXADECIMAL: Final = re.compile(r"[0-9a-fA-F]+")
-_WORDS: Final = re.compile(r"(?:[A-Za-z]*\d{0,3}|\d+)(?:[-_.,:/@+=\\?!*#~]+(?:[A-Za-z]*\d{0,3}|\d+))*")
+# Possessive: a row of separators can be read in one way only, else a long one takes for ever.
+_WORDS: Final = re.compile(r"(?:[A-Za-z]*\d{0,3}|\d+)(?:[-_.,:/@+=\\?!*#~]++(?:[A-Za-z]*\d{0,3}|\d+))*")
 
 
 class Secret(NamedTuple):

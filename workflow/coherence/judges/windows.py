@@ -76,17 +76,22 @@ def smaller_room(transcript: Transcript, room: int, refusal: str) -> int:
     was = min(room, tokens_in(framed(transcript)))
     named = _TOKENS_NAMED.search(refusal)
     least, most = sorted(int(count.replace(",", "")) for count in named.groups()) if named else (1, 1)
-    return int(was * min(0.5, max(0.05, 0.8 * least / most)))
+    return int(was * min(0.5, max(0.05, 0.8 * least / max(1, most))))
 
 
 def _bounds(sizes: Sequence[int], room: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each part: as many steps as fit, after as much overlap as leaves room."""
+    """Yield (start, end) of each part: as many steps as fit, after as much overlap as leaves room.
+
+    The overlap takes no more than half of it: parts that bring one new step each would cost many times more.
+    """
     start = end = 0
     while end < len(sizes):
-        start = max(0, end - overlap)
-        while start < end and sum(sizes[start : end + 1]) > room:
-            start += 1
-        filled = sum(sizes[start : end + 1])
+        start, filled = end, sizes[end]
+        while start > max(0, end - overlap):
+            repeated = filled - sizes[end] + sizes[start - 1]
+            if repeated > room // 2 or repeated + sizes[end] > room:
+                break
+            start, filled = start - 1, repeated + sizes[end]
         end += 1
         while end < len(sizes) and filled + sizes[end] <= room:
             filled += sizes[end]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from coherence.errors import BudgetError
 from coherence.files import encode
-from coherence.llm.ledger import BEGUN, OK, Charge, Ledger, usage_of
+from coherence.llm.ledger import BEGUN, Charge, Ledger, usage_of
 from coherence.llm.models import Prices, Usage, dollars, model_of
 from coherence.llm.request import Cache, Request, body
 from coherence.records import Record
@@ -23,7 +23,7 @@ NO_TOKENS: Final[Mapping[str, Any]] = {}
 class Call(Record, frozen=True):
     """A call under way."""
 
-    request: Request
+    model: str
     sample: int
     key: str
     attempt: str
@@ -50,7 +50,7 @@ class Account:
         call that could exceed the budget.
         """
         reserved = None if self._budget is None else self.most(request, cache)
-        call = Call(request, sample, key, secrets.token_hex(8), reserved)
+        call = Call(request.model, sample, key, secrets.token_hex(8), reserved)
         self._enter_loop()
         async with self._ended:
             while not self._fits(call):
@@ -60,18 +60,22 @@ class Account:
             self._under_way += 1
         return call
 
-    async def end(self, call: Call, status: str, usage: Mapping[str, Any] = NO_TOKENS) -> None:
-        """Write the row of a call that was answered (`ok`) or failed; `usage` is what the API reports."""
+    async def end(self, call: Call, status: str, usage: Mapping[str, Any] | None = NO_TOKENS) -> None:
+        """Write the row of a call that was answered (`ok`) or failed.
+
+        `usage` is what the API reports, None where it is not known what was billed: the call then goes on
+        counting at its most.
+        """
         self.write(call, status, usage)
         async with self._ended:
             self._under_way -= 1
             self._ended.notify_all()
 
     def write(
-        self, call: Call, status: str, usage: Mapping[str, Any] = NO_TOKENS, batch: bool = False
+        self, call: Call, status: str, usage: Mapping[str, Any] | None = NO_TOKENS, batch: bool = False
     ) -> None:
-        """Write the row of a call's end."""
-        tokens = usage_of(usage) if usage else None if status in {OK, ABANDONED} else Usage()
+        """Write the row of a call's end; `usage` as above."""
+        tokens = None if usage is None else usage_of(usage)
         self.ledger.add(self._row(call, status, tokens, batch))
 
     def reserve(self, request: Request, sample: int, key: str) -> None:
@@ -80,15 +84,19 @@ class Account:
         Its row is known by the request's key, so that whoever reads the result settles it.
         """
         if self._budget is not None:
-            prices = self.prices(request.model)
-            most = self.most(request) * (1.0 if prices is None else prices.batch)
-            call = Call(request, sample, key, _batch_attempt(key), most)
+            call = self._batched(request, sample, key)
             if not self._fits(call):
                 raise self._exceeded(call)
 
-    def settle(self, request: Request, sample: int, key: str, usage: Mapping[str, Any]) -> None:
-        """Write the row of a request that a batch has answered."""
-        self.write(Call(request, sample, key, _batch_attempt(key), None), OK, usage, batch=True)
+    def settle(
+        self, request: Request, sample: int, key: str, status: str, usage: Mapping[str, Any] | None
+    ) -> None:
+        """Write the row of a request that a batch has answered, and billed."""
+        self.write(self._batched(request, sample, key), status, usage, batch=True)
+
+    def release(self, model: str, sample: int, key: str, status: str) -> None:
+        """Write the row of a request that a batch has brought no reply and no bill: it reserves no more."""
+        self.write(Call(model, sample, key, _batch_attempt(key), None), status, batch=True)
 
     def most(self, request: Request, cache: Cache = "none") -> float:
         """Return the most a request can cost: as many tokens as its bytes can be, the longest reply."""
@@ -112,6 +120,12 @@ class Account:
         """Return the prices of a model, or None where they are not known."""
         return self._prices or model_of(model).prices
 
+    def _batched(self, request: Request, sample: int, key: str) -> Call:
+        prices = self.prices(request.model)
+        factor = 1.0 if prices is None else prices.batch
+        most = None if self._budget is None else self.most(request) * factor
+        return Call(request.model, sample, key, _batch_attempt(key), most)
+
     def _enter_loop(self) -> None:
         """Forget the calls of an earlier event loop: none of them is under way any more."""
         loop = asyncio.get_running_loop()
@@ -127,14 +141,14 @@ class Account:
         return Charge(
             time=now(),
             label=self.label,
-            model=call.request.model,
+            model=call.model,
             sample=call.sample,
             key=call.key,
             attempt=call.attempt,
             status=status,
             reserved=call.reserved,
             batch=batch,
-            **(self._costs(tokens, call.request.model, batch) if tokens else {}),
+            **(self._costs(tokens, call.model, batch) if tokens else {}),
         )
 
     def _costs(self, tokens: Usage, model: str, batch: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import msgspec
 
 from coherence.llm.batch_folder import Asked, Batch
 from coherence.llm.request import body, headers
+from coherence.llm.sending import retry_after
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError, AsyncAnthropic
@@ -134,11 +135,8 @@ class BatchApi:
         return False
 
     def _pause(self, number: int, error: "APIStatusError") -> float:
-        try:
-            asked = float(error.response.headers.get("retry-after", ""))
-        except ValueError:
-            asked = self._first_pause * 2**number
-        return min(asked, LONGEST_PAUSE)
+        asked = retry_after(error.response.headers)
+        return min(self._first_pause * 2**number if asked is None else asked, LONGEST_PAUSE)
 
 
 def parsed(line: bytes) -> Line | None:

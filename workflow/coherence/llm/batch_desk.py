@@ -10,6 +10,7 @@ from coherence.llm.batch_results import failure_of
 from coherence.llm.batch_standing import Standing
 from coherence.llm.batch_watch import BatchWatch, tell
 from coherence.llm.interrupts import finished
+from coherence.llm.sending import words_of
 from coherence.llm.store import ReplyStore
 
 if TYPE_CHECKING:
@@ -93,11 +94,12 @@ class BatchDesk:
             for half in (list(lines.items())[:middle], list(lines.items())[middle:]):
                 await self._submit(dict(half))
             return
-        detail = f"HTTP {error.status_code} {error.type}: {error.api_message or error}"
+        detail = words_of(error)
         for item in asked:
             if error.status_code in (400, 413):
                 self._fail(item, detail, error)
             else:
+                self._standing.unbilled(item.request.model, item.sample, item.key, detail)
                 self._standing.stuck[item.key] = (
                     f"the API takes no batch: {detail}. What is stored is kept; run again"
                 )

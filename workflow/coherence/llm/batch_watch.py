@@ -144,7 +144,8 @@ class BatchWatch:
         for key, failure in results.failures.items():
             if key not in results.kept:
                 self._store.put_failure(failure)
-            self._standing.fail(failure, key in results.permanent)
+            billed = key in results.kept or key in results.left  # the latter is not known
+            self._standing.fail(failure, key in results.permanent, billed)
         counts = results.counts()
         self._folder.finish(batch, counts)
         self._standing.release(batch.keys)

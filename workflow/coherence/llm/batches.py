@@ -24,8 +24,9 @@ from coherence.llm.batch_standing import Standing
 from coherence.llm.batch_watch import FIRST_PAUSE, BatchWatch
 from coherence.llm.client import STOPS, Answer, Ask, Client, failure_of, reply_of
 from coherence.llm.interrupts import terminated_as_interrupted
+from coherence.llm.ledger import OK
 from coherence.llm.request import Connection, Request, store_key
-from coherence.llm.sending import Sent, usage_in
+from coherence.llm.sending import Sent
 from coherence.llm.store import ReplyStore
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ class BatchClient(Client):
         super().__init__(store, connection, account)
         label = "" if account is None else account.label
         self._folder = BatchFolder(store.root / "batches")
-        self.standing = standing = Standing()
+        self.standing = standing = Standing(account)
         self.watch = watch = BatchWatch(store, self._folder, connection, standing, self._keep)
         self.desk = BatchDesk(store, self._folder, watch, standing, label, limits or Limits())
         self._batch_api: BatchApi | None = None
@@ -128,10 +129,14 @@ class BatchClient(Client):
 
     def _keep(self, asked: Asked, message: bytes, batch_id: str) -> Answer:
         # A result has no request id; the batch's id says where the reply came from.
+        stored = self._store.get(asked.key)
+        if stored is not None and stored.request_id == batch_id:
+            return stored  # read before, by another process or a run that was killed: in the ledger already
         outcome = sending.read(message, batch_id)
+        if self._account is not None:
+            status = OK if isinstance(outcome, Sent) else outcome.detail
+            self._account.settle(asked.request, asked.sample, asked.key, status, outcome.billed)
         if isinstance(outcome, Sent):
-            if self._account is not None:
-                self._account.settle(asked.request, asked.sample, asked.key, usage_in(outcome.message))
             return self._store.put(reply_of(asked.key, asked.sample, asked.request, outcome))
         return self._store.put_failure(failure_of(asked.key, asked.sample, asked.request, outcome))
 

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -11,6 +11,7 @@ from coherence.errors import BudgetError, CredentialError, JudgeError, ReplyMiss
 from coherence.llm import sending
 from coherence.llm.account import ABANDONED, NOT_SENT, Account, now
 from coherence.llm.breaker import Breaker
+from coherence.llm.claims import Claims
 from coherence.llm.ledger import OK
 from coherence.llm.pacing import Pace, wait_before
 from coherence.llm.request import Connection, Request, shared_prefix, store_key
@@ -28,6 +29,7 @@ Ask = Callable[[Request, int], Awaitable[Answer]]
 Watch = Callable[[str, Request, int, Reply | None], None]
 
 STOPS: Final = (ReplyMissingError, CredentialError, ServiceError, BudgetError)
+LOOK: Final = 0.2  # seconds between two looks at a request that another job has under way
 AHEAD: Final = 4  # items begun beyond the one waited for, as a multiple of the concurrency
 
 
@@ -52,6 +54,7 @@ class Client:
         self._pace = Pace(connection.concurrency)
         self._breaker = Breaker()
         self._warming = Warming()
+        self._claims = Claims(store.root)
         self._flights: dict[str, asyncio.Task[Answer]] = {}
         self._missing: dict[str, str] = {}
         self._stopped: JudgeError | None = None
@@ -122,24 +125,38 @@ class Client:
     async def _answered(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Answer:
         cached = self._connection.cache != "none"
         prefix = shared_prefix(request) if cached else None
-        async with self._warming.first(prefix):
+        async with self._warming.first(prefix), self._claimed(key):
+            stored = self._store.get(key)
+            if stored is not None:  # another job has asked meanwhile
+                return stored
             outcome = await self._tried(sdk, key, request, sample)
-            if isinstance(outcome, Sent):
+            if isinstance(outcome, Reply):
                 self._warming.warmed(prefix)
-                return self._store.put(reply_of(key, sample, request, outcome))
+                return outcome
         failure = self._store.put_failure(failure_of(key, sample, request, outcome))
         self._breaker.given_up(outcome)
         if self._breaker.error is not None:
             raise self._breaker.error
         return failure
 
-    async def _tried(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Sent | Fault:
-        """Return the message, or the fault that no further try is made after."""
+    @asynccontextmanager
+    async def _claimed(self, key: str) -> AsyncIterator[None]:
+        """Wait while another job asks the same."""
+        while not self._claims.take(key):
+            self._go_on()
+            await asyncio.sleep(LOOK)
+        try:
+            yield
+        finally:
+            self._claims.release(key)
+
+    async def _tried(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Reply | Fault:
+        """Return the reply, or the fault that no further try is made after."""
         for attempt in count():
             async with self._pace.place() as begun:
                 self._go_on()
                 outcome = await self._called(sdk, key, request, sample)
-                if isinstance(outcome, Sent):
+                if isinstance(outcome, Reply):
                     self._pace.succeeded()
                     self._breaker.answered()
                     return outcome
@@ -151,10 +168,11 @@ class Client:
                 await asyncio.wait_for(self._stop.wait(), wait_before(attempt, outcome.retry_after))
         raise AssertionError  # `count` does not end
 
-    async def _called(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Sent | Fault:
-        """Make one call and enter it in the ledger, however it ends."""
+    async def _called(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Reply | Fault:
+        """Make one call, store its reply and enter it in the ledger, however it ends."""
         if self._account is None:
-            return await sending.send(sdk, request, self._connection.cache)
+            outcome = await sending.send(sdk, request, self._connection.cache)
+            return self._stored(key, sample, request, outcome)
         call = await self._account.begin(request, sample, key, self._connection.cache)
         if self._stopped is not None:  # meanwhile: waiting for the budget takes as long as a call
             await self._account.end(call, NOT_SENT)
@@ -162,13 +180,16 @@ class Client:
         try:
             outcome = await sending.send(sdk, request, self._connection.cache)
         except BaseException:
-            self._account.write(call, ABANDONED)
+            self._account.write(call, ABANDONED, None)
             raise
-        if isinstance(outcome, Sent):
-            await self._account.end(call, OK, usage_in(outcome.message))
-        else:
-            await self._account.end(call, outcome.detail, outcome.usage)
-        return outcome
+        answer = self._stored(key, sample, request, outcome)  # first: no trouble with the ledger may lose it
+        await self._account.end(call, OK if isinstance(outcome, Sent) else outcome.detail, outcome.billed)
+        return answer
+
+    def _stored(self, key: str, sample: int, request: Request, outcome: Sent | Fault) -> Reply | Fault:
+        if isinstance(outcome, Fault):
+            return outcome
+        return self._store.put(reply_of(key, sample, request, outcome))
 
     def _go_on(self) -> None:
         """Raise what another request has found to stop the run."""
@@ -204,6 +225,7 @@ class Client:
         for task in unfinished:
             task.cancel()
         await asyncio.gather(*unfinished, return_exceptions=True)
+        self._claims.close()
         if self._sdk is not None:
             await self._sdk.close()
 

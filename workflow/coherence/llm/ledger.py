@@ -82,10 +82,13 @@ class Ledger:
             _append(file, charge)
 
     def reserve(self, charge: Charge, budget: float) -> bool:
-        """Append a row of status `begun` if what counts stays within the budget; return whether it does."""
+        """Append a row of status `begun` if what counts stays within the budget; return whether it does.
+
+        What the same attempt has reserved before, as in a run that was killed, is not counted twice.
+        """
         with self._locked() as file:
             self._read_on(file)
-            if self._total + charge.counted > budget:
+            if self._total - self._counted.get(charge.attempt, 0.0) + charge.counted > budget:
                 return False
             _append(file, charge)
         return True

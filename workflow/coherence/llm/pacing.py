@@ -15,8 +15,8 @@ JITTER: Final = 0.25  # share of a wait that is left to chance, so that callers 
 
 def wait_before(attempt: int, retry_after: float | None) -> float:
     """Return the seconds to wait before a request's next try, the n-th having failed (n from 0)."""
-    if retry_after is not None:
-        return min(max(retry_after, 0.0), LONGEST_OBEYED)
+    if retry_after is not None and retry_after > 0:  # "at once" would use up all tries in no time
+        return min(retry_after, LONGEST_OBEYED)
     longest = min(FIRST_WAIT * 2.0**attempt, LONGEST_WAIT)
     return longest * (1 - JITTER * random.random())  # noqa: S311 - not a secret
 

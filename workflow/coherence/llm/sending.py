@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from coherence.files import encode, without_surrogates
+from coherence.llm.pacing import LONGEST_OBEYED
 from coherence.llm.request import STREAMED_ABOVE, Cache, Connection, Request, headers, wire
 from coherence.records import Record
 
 if TYPE_CHECKING:
-    from anthropic import AnthropicError, AsyncAnthropic
+    from anthropic import AnthropicError, APIConnectionError, AsyncAnthropic
+    from httpx2 import Response
 
 LONGEST_DETAIL: Final = 300  # characters of an error's text that are kept
 SDK_FIELDS: Final = frozenset({"model", "max_tokens", "messages", "system", "output_config", "thinking"})
@@ -33,12 +35,18 @@ class Sent(Record, frozen=True):
     message: dict[str, Any]
     request_id: str | None
 
+    @property
+    def billed(self) -> dict[str, Any] | None:
+        """The usage the API reports, None where it reports none."""
+        return usage_in(self.message) or None
+
 
 class Fault(Record, frozen=True):
     """A call that brought no message.
 
     `overload` asks for fewer calls, `passing` (an overload too) may be gone at the next try; `retry_after`
-    is the seconds the server names. `usage` is what the API says it billed nevertheless.
+    is the seconds the server names. `usage` is what the API says it billed nevertheless; `unsure` tells that
+    it may have billed more: the connection was lost after the request had gone out.
     """
 
     detail: str
@@ -48,6 +56,12 @@ class Fault(Record, frozen=True):
     retry_after: float | None = None
     request_id: str | None = None
     usage: dict[str, Any] = {}
+    unsure: bool = False
+
+    @property
+    def billed(self) -> dict[str, Any] | None:
+        """The usage that was billed, None where that is not known."""
+        return None if self.unsure else self.usage
 
     @property
     def hopeless(self) -> bool:
@@ -64,7 +78,8 @@ class Fault(Record, frozen=True):
 
 def connect(connection: Connection) -> "AsyncAnthropic | None":
     """Return the SDK's client, or None where the SDK finds nothing to authenticate with."""
-    from anthropic import AsyncAnthropic, CredentialsError  # noqa: PLC0415 - takes 2 s, no replay needs it
+    # Takes 2 s, and no replay needs it.
+    from anthropic import AsyncAnthropic, CredentialsError, DefaultAsyncHttpxClient  # noqa: PLC0415
 
     own_server = connection.base_url or os.environ.get("ANTHROPIC_BASE_URL")
     named = any(os.environ.get(name) for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"))
@@ -72,8 +87,9 @@ def connect(connection: Connection) -> "AsyncAnthropic | None":
         sdk = AsyncAnthropic(
             api_key="none" if own_server and not named else None,
             base_url=connection.base_url,
-            max_retries=0,  # the SDK waits as long as a server says, were it weeks; `client` tries again
+            max_retries=0,  # `client` tries messages again, and knows when to stop
             timeout=connection.timeout_seconds,
+            http_client=DefaultAsyncHttpxClient(event_hooks={"response": [_with_a_wait_in_reason]}),
         )
     except CredentialsError:
         return None
@@ -108,6 +124,7 @@ def read(data: bytes, request_id: str | None) -> Sent | Fault:
         passing=kind in OVERLOAD_KINDS | PASSING_KINDS,
         request_id=request_id,
         usage=usage_in(message or {}),
+        unsure=kind is None and not usage_in(message or {}),
     )
 
 
@@ -149,9 +166,9 @@ async def _streamed(
             message = (await stream.get_final_message()).to_dict(mode="json")
             request_id = stream.request_id
     except httpx2.TransportError as error:
-        return Fault(clipped(f"{type(error).__name__}: {error}"), passing=True, usage=usage)
+        return Fault(clipped(f"{type(error).__name__}: {error}"), passing=True, usage=usage, unsure=True)
     if message.get("stop_reason") is None:
-        return Fault("the stream ended before the message did", 200, passing=True, usage=usage)
+        return Fault("the stream ended before the message did", 200, passing=True, usage=usage, unsure=True)
     return read(json.dumps(message).encode(), request_id)
 
 
@@ -168,13 +185,28 @@ def _fault(error: "AnthropicError", usage: dict[str, Any]) -> Fault:
         status=status,
         overload=overload,
         passing=overload or server_side or isinstance(error, APIConnectionError),
-        retry_after=_retry_after(getattr(getattr(error, "response", None), "headers", {})),
+        retry_after=retry_after(getattr(getattr(error, "response", None), "headers", {})),
         request_id=getattr(error, "request_id", None),
         usage=usage_in(body if isinstance(body, dict) else {}) or usage,
+        unsure=bool(usage) or (isinstance(error, APIConnectionError) and not _unsent(error)),
     )
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
+def _unsent(error: "APIConnectionError") -> bool:
+    """Whether there was no connection at all, so that nothing can have been billed."""
+    import httpx2  # noqa: PLC0415 - as above
+
+    return isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout)
+
+
+async def _with_a_wait_in_reason(response: "Response") -> None:
+    """Cap the wait a response asks for: where the SDK itself tries again, it would obey were it weeks."""
+    if (retry_after(response.headers) or 0.0) > LONGEST_OBEYED:
+        response.headers.pop("retry-after-ms", None)
+        response.headers["retry-after"] = str(LONGEST_OBEYED)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds a server asks to wait, given in milliseconds, seconds or as a date."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "")
