@@ -179,7 +179,7 @@ def test_a_file_that_cannot_be_read_says_why(
         ([str(FLAGGED), "--judge", "none"], "the judges of the config are rules"),
         ([str(FLAGGED), "--config", "none.yaml"], "none.yaml"),
         ([str(FLAGGED), "--format", "parquet"], "'parquet' is not known"),
-        ([str(FLAGGED), *DEFAULT, "--judge", "authored"], "cannot judge a file"),
+        ([str(FLAGGED), *DEFAULT, "--judge", "planted"], "cannot judge a file"),
         ([str(FLAGGED), "--config", str(ROOT / "config" / "claude.yaml")], "name one of detector, generic"),
     ],
 )
