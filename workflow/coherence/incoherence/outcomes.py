@@ -1,0 +1,85 @@
+"""The outcomes table: a row an attempt at a task, in columns that are always all there.
+
+`group` is what rates are computed within (an agent with its model, or a judge), `context` nests attempts that
+share a prompt context, `seed` names an environment that groups share. `tests` has a character a test of the
+task, "1" passed, "0" failed, "-" no result; `probabilities` is a JSON object from option to probability.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import union_categoricals
+
+from coherence.incoherence.contract import COLUMNS, KINDS, NEEDS, TEXTS, Counted, Kind
+
+
+class Outcomes(NamedTuple):
+    """A table of outcomes and what was counted on the way to it."""
+
+    frame: pd.DataFrame
+    counted: tuple[Counted, ...] = ()
+
+
+def conform(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with exactly `COLUMNS`: texts as categories, `passed` boolean, numbers as Float64."""
+    frame = frame.reset_index(drop=True)
+    columns = {
+        name: _conformed(frame[name], name) if name in frame else _unknown(name, len(frame))
+        for name in COLUMNS
+    }
+    return pd.DataFrame(columns)
+
+
+def _conformed(column: "pd.Series[object]", name: str) -> "pd.Series[object]":
+    if name in TEXTS:
+        return _category(column)
+    dtype = pd.BooleanDtype() if name == "passed" else pd.Float64Dtype()
+    return column.astype(dtype)
+
+
+def _category(column: "pd.Series[object]") -> "pd.Series[object]":
+    """Return the texts as categories, in the order of their first rows where they were none before."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        texts = column.astype("str")
+        return texts.astype(pd.CategoricalDtype(texts.dropna().unique()))
+    return column.cat.rename_categories(column.cat.categories.astype("str"))
+
+
+def _unknown(name: str, length: int) -> "pd.Series[object]":
+    if name in TEXTS:
+        codes = np.full(length, -1, dtype=np.int8)
+        return pd.Series(pd.Categorical.from_codes(codes, pd.Index([], dtype="str")))
+    return pd.Series(pd.NA, index=range(length), dtype="boolean" if name == "passed" else "Float64")
+
+
+def joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of conforming tables one after the other, the categories of each column united."""
+    if not parts:
+        return conform(pd.DataFrame())
+    columns: dict[str, object] = {}
+    for name in COLUMNS:
+        values = [part[name] for part in parts]
+        if name in TEXTS:
+            columns[name] = union_categoricals([v.array for v in values])
+        else:
+            columns[name] = pd.concat(values, ignore_index=True)
+    return pd.DataFrame(columns)
+
+
+def usable(frame: pd.DataFrame, kind: Kind) -> "pd.Series[bool]":
+    """Return for each row whether it has all that an outcome of this kind needs."""
+    return frame[list(NEEDS[kind])].notna().all(axis=1)
+
+
+def kinds_in(frame: pd.DataFrame) -> dict[Kind, int]:
+    """Return how many rows have an outcome of each kind, without those that no row has."""
+    found = {kind: int(usable(frame, kind).sum()) for kind in KINDS}
+    return {kind: count for kind, count in found.items() if count}
+
+
+def datasets_in(frame: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:
+    """Yield (dataset, its rows), in order of appearance."""
+    for name in frame["dataset"].unique():
+        yield str(name), frame[frame["dataset"] == name].reset_index(drop=True)
