@@ -96,20 +96,24 @@ TERMINAL_BENCH = (
 )
 
 
-def test_vectors(rows: Iterable[Row]) -> dict[tuple[str, str, str], str]:
-    """Return the vector of each (submission, run, task): a place a test the task was ever seen to have.
+def test_vectors(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
+    """Return the vector of each (submission, trial): a place for each test the task was ever seen to have.
 
-    Tests stand in the order of their names, over all submissions.
+    Tests stand in the order of their names, over all submissions. The two files name runs differently, and
+    trials alike.
     """
-    status: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
+    status: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     names: dict[str, set[str]] = defaultdict(set)
+    tasks: dict[tuple[str, str], str] = {}
     for row in rows:
-        status[row["submission"], row["run"], row["task_id"]][row["test"]] = row["status"]
+        trial = row["submission"], row["trial_name"]
+        tasks[trial] = row["task_id"]
+        status[trial][row["test"]] = row["status"]
         names[row["task_id"]].add(row["test"])
     mark = {"passed": "1", "failed": "0"}
     return {
-        key: "".join(mark[found[name]] if name in found else "-" for name in sorted(names[key[2]]))
-        for key, found in status.items()
+        trial: "".join(mark[found[name]] if name in found else "-" for name in sorted(names[tasks[trial]]))
+        for trial, found in status.items()
     }
 
 
@@ -127,6 +131,12 @@ def terminal_bench(corpora: Path) -> Iterator[Row]:
     rows = records(folder / "DERIVED_outcomes.tsv")
     for attempt, row in numbered(rows, ("submission", "task_id"), ("run", "trial_name")):
         scaffold, backbone = agent_and_model(row["submission"])
+        tests = vectors.get((row["submission"], row["trial_name"]), "")
+        if (len(tests) - tests.count("-"), tests.count("1")) != (
+            int(row["n_tests"]),
+            int(row["n_tests_passed"]),
+        ):
+            raise ValueError(f"{row['trial_name']}: the two files differ in its tests")
         yield {
             "group": row["submission"],
             "scaffold": scaffold,
@@ -134,7 +144,7 @@ def terminal_bench(corpora: Path) -> Iterator[Row]:
             "task": row["task_id"],
             "attempt": attempt,
             "passed": outcomes[row["is_resolved"]],
-            "tests": vectors.get((row["submission"], row["run"], row["task_id"]), ""),
+            "tests": tests,
             # Most agents reported nothing, which the records write as 0.
             "output_tokens": "" if row["out_tokens"] in ("0", "None") else row["out_tokens"],
             "stop_reason": "" if row["failure_mode"] == UNSET else row["failure_mode"],

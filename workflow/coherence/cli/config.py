@@ -1,7 +1,7 @@
 """The settings of a run, typed: what `config/*.yaml` may hold. `config/README.md` explains every key."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from os.path import normpath
 from pathlib import Path
@@ -187,8 +187,9 @@ def explain(raw: Any, fallback: str) -> str:
 
 def check_names(config: Config, origin: str) -> None:
     """Raise ConfigError for a name that could not be a file name or wildcard, or that is there twice."""
-    sections = {"datasets": config.datasets, "judges": config.judges, "outcomes": config.outcomes}
-    for section, names in sections.items():
+    named = (("datasets", config.datasets), ("judges", config.judges), ("outcomes", config.outcomes))
+    sections: tuple[tuple[str, Iterable[str]], ...] = named
+    for section, names in sections:
         for name in names:
             if not NAME.fullmatch(name) or name in RESERVED:
                 raise ConfigError(

@@ -104,8 +104,8 @@ def table(rows: Sequence[OutcomeGroup]) -> Table:
         name="outcome_groups",
         title="Groups of repeated outcomes",
         caption=(
-            "Failed: of the attempts known to have passed or failed. Tasks both ways: tasks with a passed and "
-            f"a failed attempt, of those with two known ones: count/n (share in %; {LEVEL_TEXT} {WILSON} "
+            "Failed: of the attempts known to have passed or failed. Tasks both ways: those with a passed "
+            f"and a failed attempt, of those with two known ones: count/n (share in %; {LEVEL_TEXT} {WILSON} "
             "interval)."
         ),
         columns=tuple(_COLUMNS),

@@ -46,7 +46,7 @@ class OutcomeSet(Record, frozen=True):
     @property
     def counted_text(self) -> str:
         """Everything counted, in one line."""
-        return "; ".join(f"{one.count} {one.unit}: {one.reason}" for one in self.counted)
+        return "; ".join(f"{one.amount}: {one.reason}" for one in self.counted)
 
 
 def describe(
@@ -117,7 +117,7 @@ def _attempts(row: OutcomeSet) -> str:
 
 
 def _left_out(row: OutcomeSet) -> str:
-    some = [f"{one.count:,} {one.unit}: {one.reason}" for one in row.counted[:LEFT_OUT_SHOWN]]
+    some = [f"{one.amount}: {one.reason}" for one in row.counted[:LEFT_OUT_SHOWN]]
     more = len(row.counted) - len(some)
     return "; ".join([*some, *([f"and {more} more"] if more else [])]) or wording.NONE
 
@@ -147,8 +147,8 @@ def table(rows: Sequence[OutcomeSet]) -> Table:
             f"{nothing}Attempts a task: within one group (an agent with its model, or a judge), fewest to "
             "most. Failed: of the attempts known to have passed or failed. Outcomes: the attempts that have "
             "one of each kind, the kind that is decomposed first; passed alone makes error incoherence a "
-            "function of the pass rates. Judges appear where they were asked more than once. Every reason is in the "
-            "table of exclusions."
+            "function of the pass rates. Judges appear where they were asked more than once. Every reason "
+            "is in the table of exclusions."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),
@@ -162,7 +162,7 @@ def table(rows: Sequence[OutcomeSet]) -> Table:
 _COUNTED_COLUMNS: Final[dict[str, Callable[[Counted], str]]] = {
     "Dataset": lambda row: row.dataset,
     "What": lambda row: row.reason,
-    "Count": lambda row: f"{row.count:,} {row.unit}",
+    "Count": lambda row: row.amount,
     "First": lambda row: row.where or wording.NONE,
 }
 

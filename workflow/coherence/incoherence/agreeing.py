@@ -37,10 +37,10 @@ def _without_repetitions(path: Path, frame: pd.DataFrame, tell: Tell) -> pd.Data
     contrary = left[left.duplicated(list(KEY), keep=False)]
     if len(contrary):
         first = contrary.iloc[0]
-        same = (contrary[list(KEY)].astype("str") == first[list(KEY)].astype("str")).all(axis=1)
-        rows = contrary.index[same.fillna(value=False)]
+        attempts = contrary.groupby(list(KEY), observed=True, dropna=False).ngroup()
+        rows = contrary.index[attempts == attempts.iloc[0]]
         raise InputError(
-            f"{path}: rows {contrary.index[0]} and {rows[1]}: attempt {short(str(first['attempt']))!r} of "
+            f"{path}: rows {rows[0]} and {rows[1]}: attempt {short(str(first['attempt']))!r} of "
             f"task {short(str(first['task']))!r} in group {short(str(first['group']))!r} is there twice with "
             "different values; give each attempt its own name, or leave the column `attempt` out"
         )

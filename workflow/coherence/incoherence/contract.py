@@ -63,3 +63,8 @@ class Counted(Record, frozen=True):
     count: int
     unit: str = "rows"
     where: str = ""
+
+    @property
+    def amount(self) -> str:
+        """How many of what, in words."""
+        return f"{self.count:,} {self.unit if self.count != 1 else self.unit.removesuffix('s')}"

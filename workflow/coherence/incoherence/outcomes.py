@@ -6,7 +6,7 @@ task, "1" passed, "0" failed, "-" no result; `probabilities` is a JSON object fr
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,12 @@ class Outcomes(NamedTuple):
     counted: tuple[Counted, ...] = ()
 
 
+def same(text: str | None, length: int) -> "pd.Categorical[Any]":
+    """Return the same text, or unknown, in every row."""
+    categories = pd.Index([] if text is None else [text], dtype="str")
+    return pd.Categorical.from_codes(np.full(length, -1 if text is None else 0, np.int8), categories)
+
+
 def conform(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with exactly `COLUMNS`: texts as categories, `passed` boolean, numbers as Float64."""
     frame = frame.reset_index(drop=True)
@@ -32,25 +38,24 @@ def conform(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _conformed(column: "pd.Series[object]", name: str) -> "pd.Series[object]":
+def _conformed(column: "pd.Series[Any]", name: str) -> "pd.Series[Any]":
     if name in TEXTS:
         return _category(column)
     dtype = pd.BooleanDtype() if name == "passed" else pd.Float64Dtype()
     return column.astype(dtype)
 
 
-def _category(column: "pd.Series[object]") -> "pd.Series[object]":
+def _category(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return the texts as categories, in the order of their first rows where they were none before."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         texts = column.astype("str")
-        return texts.astype(pd.CategoricalDtype(texts.dropna().unique()))
-    return column.cat.rename_categories(column.cat.categories.astype("str"))
+        return texts.astype(pd.CategoricalDtype(list(texts.dropna().unique())))
+    return column.cat.rename_categories(pd.Index(column.cat.categories, dtype="str"))
 
 
-def _unknown(name: str, length: int) -> "pd.Series[object]":
+def _unknown(name: str, length: int) -> "pd.Series[Any]":
     if name in TEXTS:
-        codes = np.full(length, -1, dtype=np.int8)
-        return pd.Series(pd.Categorical.from_codes(codes, pd.Index([], dtype="str")))
+        return pd.Series(same(None, length))
     return pd.Series(pd.NA, index=range(length), dtype="boolean" if name == "passed" else "Float64")
 
 

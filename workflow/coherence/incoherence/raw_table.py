@@ -2,7 +2,9 @@
 
 import csv
 import gzip
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -72,7 +74,8 @@ def unique(path: Path, names: Sequence[str]) -> list[str]:
 
 def _header(path: Path, delimiter: str) -> list[str]:
     unzip = gzip.open if _zipped(path) else open
-    with unzip(path, "rt", encoding="utf-8-sig", newline="") as lines:
+    # What is not UTF-8 further down is found, with its row, when the columns are read.
+    with unzip(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
         return unique(path, next(csv.reader(lines, delimiter=delimiter), []))
 
 
@@ -92,7 +95,7 @@ def _read_csv(path: Path, delimiter: str, wanted: Callable[[Sequence[str]], Iter
             broken.append(row.number)
         return "skip"
 
-    with pa.input_stream(str(path), compression="gzip" if _zipped(path) else None) as stream:
+    with pa.input_stream(str(path), compression="gzip" if _zipped(path) else None) as stream, _named(header):
         table = pyarrow.csv.read_csv(
             stream,
             # One thread: only then are broken rows numbered.
@@ -114,6 +117,20 @@ def _read_csv(path: Path, delimiter: str, wanted: Callable[[Sequence[str]], Iter
     rows = np.arange(2, table.num_rows + len(skipped) + 2)
     rows = np.delete(rows, np.array(skipped, dtype=np.int64) - 2)
     return RawTable({name: table[name] for name in names}, rows, tuple(broken), _others(header, names))
+
+
+@contextmanager
+def _named(header: Sequence[str]) -> Iterator[None]:
+    """Name the column an error numbers."""
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        numbered = re.sub(r"CSV column #(\d+)", lambda found: _name(header, int(found[1])), str(error))
+        raise pa.ArrowInvalid(numbered) from error
+
+
+def _name(header: Sequence[str], number: int) -> str:
+    return f"column {short(header[number])!r}" if number < len(header) else f"column {number + 1}"
 
 
 def _read_parquet(path: Path, wanted: Callable[[Sequence[str]], Iterable[str]]) -> RawTable:

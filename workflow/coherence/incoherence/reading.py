@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import pandas as pd
 
 from coherence.errors import InputError
@@ -12,7 +11,7 @@ from coherence.incoherence import cells
 from coherence.incoherence.agreeing import agreeing
 from coherence.incoherence.cells import Cells
 from coherence.incoherence.contract import COLUMNS, COUNTS, KINDS, NEEDS, NUMBERS, Counted, Kind
-from coherence.incoherence.outcomes import Outcomes, conform
+from coherence.incoherence.outcomes import Outcomes, conform, same
 from coherence.incoherence.raw_table import MOST_NAMED, RawTable, read_raw, short
 from coherence.incoherence.results import count_outcomes, with_results
 from coherence.incoherence.source import OutcomeSource, Tally
@@ -38,7 +37,7 @@ def read_outcomes(path: Path, source: OutcomeSource) -> Outcomes:
     frame = agreeing(path, _numbered(frame), tally.rows)
     frame = with_results(frame, source, tally)
     count_outcomes(path, frame, source, tally)
-    frame = frame.assign(dataset=pd.Categorical.from_codes(np.zeros(len(frame), np.int8), [source.name]))
+    frame = frame.assign(dataset=same(source.name, len(frame)))
     return Outcomes(conform(frame), tuple(tally.counted))
 
 
@@ -122,12 +121,12 @@ def _with_groups(frame: pd.DataFrame, source: OutcomeSource) -> pd.DataFrame:
     """Return the rows with the scaffold and backbone of the config, and a group where the file has none."""
     for name, value in (("scaffold", source.scaffold), ("backbone", source.backbone)):
         if value is not None and name not in frame:
-            frame[name] = pd.Categorical.from_codes(np.zeros(len(frame), np.int8), [value])
+            frame[name] = same(value, len(frame))
     if "group" in frame:
         return frame
     parts = [name for name in ("scaffold", "backbone") if name in frame]
     if not parts:
-        frame["group"] = pd.Categorical.from_codes(np.zeros(len(frame), np.int8), [source.name])
+        frame["group"] = same(source.name, len(frame))
         return frame
     known = frame[parts].drop_duplicates()
     names = {tuple(row): " ".join(part for part in row if isinstance(part, str)) for row in known.to_numpy()}
@@ -157,7 +156,7 @@ def _kept(frame: pd.DataFrame, source: OutcomeSource, tally: Tally) -> pd.DataFr
 def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with attempts numbered within group, task and context where they have no name."""
     if "context" not in frame:
-        frame = frame.assign(context=pd.Categorical.from_codes(np.full(len(frame), -1, np.int8), []))
+        frame = frame.assign(context=same(None, len(frame)))
     places = frame.groupby(["group", "task", "context"], observed=True, dropna=False, sort=False).cumcount()
     numbers = (places + 1).astype("str")
     if "attempt" in frame:
@@ -169,4 +168,4 @@ def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _listed(counted: Iterable[Counted]) -> str:
-    return "; ".join(f"{one.count:,} {one.unit}: {one.reason}" for one in counted)
+    return "; ".join(f"{one.amount}: {one.reason}" for one in counted)

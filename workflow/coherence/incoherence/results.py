@@ -32,15 +32,16 @@ def with_results(frame: pd.DataFrame, source: OutcomeSource, tally: Tally) -> pd
     return _failed(frame, nothing)
 
 
-def _equal(first: "pd.Series[Any]", second: "pd.Series[Any]") -> "pd.Series[bool]":
+def _equal(first: "pd.Series[Any]", second: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return whether two texts are the same, unknown where one is."""
     shared = first.cat.categories.union(second.cat.categories)
     codes = [column.cat.set_categories(shared).cat.codes for column in (first, second)]
     known = first.notna() & second.notna()
-    return (codes[0] == codes[1]).astype("boolean").where(known, pd.NA)
+    equal: pd.Series[Any] = (codes[0] == codes[1]).astype("boolean")
+    return equal.mask(~known)
 
 
-def _nothing(frame: pd.DataFrame) -> "pd.Series[bool]":
+def _nothing(frame: pd.DataFrame) -> "pd.Series[Any]":
     there = [name for name in ("passed", "answer", "tests", "probabilities", "number") if name in frame]
     return frame[there].isna().all(axis=1)
 
@@ -98,5 +99,8 @@ def count_outcomes(path: Path, frame: pd.DataFrame, source: OutcomeSource, tally
     chosen = kind or next((one for one in KINDS if can[one].any()), None)
     if chosen is not None:
         others = np.logical_or.reduce([mask.to_numpy() for one, mask in can.items() if one != chosen])
-        mixed = others & ~can[chosen].to_numpy()
-        tally.rows(f"mixed outcome types: no {chosen}, but another outcome (kept)", full[mixed])
+        lacking = others & ~can[chosen].to_numpy()
+        never = ~can[chosen].groupby(full["group"], observed=True).transform("any").to_numpy()
+        tally.rows(f"group without any {chosen}, but another outcome (kept)", full[lacking & never])
+        mixed = full[lacking & ~never]
+        tally.rows(f"mixed outcome types in a group: no {chosen}, but another outcome (kept)", mixed)
