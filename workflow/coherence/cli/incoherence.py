@@ -18,7 +18,7 @@ def tables(config: Config) -> Iterator[Table]:
     layout = Layout(config)
     sets = read_json(layout.outcome_sets, tuple[OutcomeSet, ...])
     simulated = {one.dataset: one.simulated for one in sets}
-    frame = stored_outcomes(layout.outcomes)
+    frame = stored_outcomes(layout.outcomes, outcome_groups.NEEDS)
     yield outcome_groups.table(tuple(outcome_groups.groups(frame, simulated)))
 
 

@@ -1,20 +1,23 @@
 """`coherence outcomes`: repeated attempts and judge samples, from wherever they come, in one table."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+import pandas as pd
 
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config
 from coherence.cli.layout import Layout
 from coherence.cli.loading import Loaded
 from coherence.cli.sections import OutcomeSet
+from coherence.evaluation.outcome_sets import OutcomeSet as Described
 from coherence.evaluation.outcome_sets import counted_table, describe, table
 from coherence.evaluation.render import write_table
 from coherence.files import write_json
 from coherence.incoherence.from_runs import first_samples, from_entries, from_judgements
-from coherence.incoherence.outcomes import Outcomes, datasets_in, joined
+from coherence.incoherence.outcomes import Outcomes
 from coherence.incoherence.reading import read_outcomes
 from coherence.incoherence.source import OutcomeSource
 from coherence.incoherence.storing import write_outcomes
@@ -66,6 +69,14 @@ def samples(loaded: Loaded) -> Iterator[tuple[str, Outcomes]]:
             yield judge, from_judgements(loaded.name, judge, words, labels)
 
 
+def described(found: Iterable[Part], rows: list[Described]) -> Iterator[pd.DataFrame]:
+    """Yield the table of each part, and add to the rows what it is."""
+    for part in found:
+        frame, counted = part.outcomes
+        rows.append(describe(part.name, frame, counted, part.kind, (part.simulated, part.notes)))
+        yield frame
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add_config_argument(parser)
@@ -75,18 +86,11 @@ def run(args: argparse.Namespace) -> int:
     """Write the outcomes, what they are, and what was left out of them."""
     config = config_of(args)
     layout = Layout(config)
-    found = list(parts(config))
-    frame = joined([part.outcomes.frame for part in found])
-    rows = [
-        describe(
-            part.name, part.outcomes.frame, part.outcomes.counted, part.kind, (part.simulated, part.notes)
-        )
-        for part in found
-    ]
-    write_outcomes(layout.outcomes, frame)
+    rows: list[Described] = []
+    write_outcomes(layout.outcomes, described(parts(config), rows))
     write_json(layout.outcome_sets, rows)
     for made in (table(rows), counted_table(rows)):
         write_table(made, layout.tables)
-    repeated = sum(1 for _ in datasets_in(frame))
-    say(f"outcomes: {len(frame):,} attempts of {repeated} datasets in {layout.outcomes}")
+    repeated = [row.attempts for row in rows if row.attempts]
+    say(f"outcomes: {sum(repeated):,} attempts of {len(repeated)} datasets in {layout.outcomes}")
     return 0

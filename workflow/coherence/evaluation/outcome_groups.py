@@ -13,6 +13,8 @@ from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
 from coherence.stats.proportions import WILSON, Proportion, proportion, wilson
 
+NEEDS: Final = ("dataset", "group", "scaffold", "backbone", "task", "context", "passed")
+
 
 class OutcomeGroup(Record, frozen=True):
     """One group of one dataset.
@@ -37,7 +39,7 @@ class OutcomeGroup(Record, frozen=True):
 
 
 def groups(frame: pd.DataFrame, simulated: Mapping[str, str]) -> Iterator[OutcomeGroup]:
-    """Yield the groups of every dataset, in order of appearance."""
+    """Yield the groups of every dataset, in order of appearance; the columns `NEEDS` are enough."""
     for dataset, rows in datasets_in(frame):
         for name, members in rows.groupby("group", observed=True, sort=False):
             yield _group(dataset, str(name), members, simulated.get(dataset, ""))

@@ -5,12 +5,11 @@ share a prompt context, `seed` names an environment that groups share. `tests` h
 task, "1" passed, "0" failed, "-" no result; `probabilities` is a JSON object from option to probability.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import union_categoricals
 
 from coherence.incoherence.contract import COLUMNS, KINDS, NEEDS, TEXTS, Counted, Kind
 
@@ -57,20 +56,6 @@ def _unknown(name: str, length: int) -> "pd.Series[Any]":
     if name in TEXTS:
         return pd.Series(same(None, length))
     return pd.Series(pd.NA, index=range(length), dtype="boolean" if name == "passed" else "Float64")
-
-
-def joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of conforming tables one after the other, the categories of each column united."""
-    if not parts:
-        return conform(pd.DataFrame())
-    columns: dict[str, object] = {}
-    for name in COLUMNS:
-        values = [part[name] for part in parts]
-        if name in TEXTS:
-            columns[name] = union_categoricals([v.array for v in values])
-        else:
-            columns[name] = pd.concat(values, ignore_index=True)
-    return pd.DataFrame(columns)
 
 
 def usable(frame: pd.DataFrame, kind: Kind) -> "pd.Series[bool]":

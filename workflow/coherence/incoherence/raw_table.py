@@ -1,12 +1,13 @@
 """Outcome files as they lie there: the columns asked for, as text or typed, with the number of each row."""
 
+import codecs
 import csv
 import gzip
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import io
+import zlib
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -52,14 +53,13 @@ def read_raw(path: Path, wanted: Callable[[Sequence[str]], Iterable[str]]) -> Ra
         if delimiter is None:
             raise InputError(f"{path}: outcomes are read from .csv, .tsv (also .gz) and .parquet files")
         return _read_csv(path, delimiter, wanted)
-    except (pa.ArrowException, OSError, EOFError, csv.Error, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, EOFError, zlib.error, csv.Error) as error:
         raise InputError(f"{path}: cannot be read: {short_reason(error)}") from error
 
 
 def short_reason(error: Exception) -> str:
-    """Return what went wrong in one line, with what to do about text that is not UTF-8."""
-    text = " ".join(str(error).split())[:200] or type(error).__name__
-    return f"{text}; save the file as UTF-8" if "utf" in text.lower() else text
+    """Return what went wrong in one line."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def unique(path: Path, names: Sequence[str]) -> list[str]:
@@ -73,10 +73,29 @@ def unique(path: Path, names: Sequence[str]) -> list[str]:
 
 
 def _header(path: Path, delimiter: str) -> list[str]:
-    unzip = gzip.open if _zipped(path) else open
-    # What is not UTF-8 further down is found, with its row, when the columns are read.
-    with unzip(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
-        return unique(path, next(csv.reader(lines, delimiter=delimiter), []))
+    with _opened(path) as lines:
+        text = io.TextIOWrapper(lines, "utf-8-sig", newline="")
+        return unique(path, next(csv.reader(text, delimiter=delimiter), []))
+
+
+def _check_text(path: Path) -> None:
+    """Raise InputError with the line of the first bytes that are not UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    line = 1
+    with _opened(path) as file:
+        block = b" "
+        while block:
+            block = file.read(BLOCK)
+            try:
+                decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                line += error.object[: error.start].count(b"\n")
+                raise InputError(f"{path}: line {line}: is not UTF-8; save the file as UTF-8") from error
+            line += block.count(b"\n")
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return gzip.open(path) if _zipped(path) else path.open("rb")
 
 
 def _zipped(path: Path) -> bool:
@@ -84,6 +103,7 @@ def _zipped(path: Path) -> bool:
 
 
 def _read_csv(path: Path, delimiter: str, wanted: Callable[[Sequence[str]], Iterable[str]]) -> RawTable:
+    _check_text(path)
     header = _header(path, delimiter)
     names = list(wanted(header))
     broken: list[int] = []
@@ -95,7 +115,7 @@ def _read_csv(path: Path, delimiter: str, wanted: Callable[[Sequence[str]], Iter
             broken.append(row.number)
         return "skip"
 
-    with pa.input_stream(str(path), compression="gzip" if _zipped(path) else None) as stream, _named(header):
+    with pa.input_stream(str(path), compression="gzip" if _zipped(path) else None) as stream:
         table = pyarrow.csv.read_csv(
             stream,
             # One thread: only then are broken rows numbered.
@@ -117,20 +137,6 @@ def _read_csv(path: Path, delimiter: str, wanted: Callable[[Sequence[str]], Iter
     rows = np.arange(2, table.num_rows + len(skipped) + 2)
     rows = np.delete(rows, np.array(skipped, dtype=np.int64) - 2)
     return RawTable({name: table[name] for name in names}, rows, tuple(broken), _others(header, names))
-
-
-@contextmanager
-def _named(header: Sequence[str]) -> Iterator[None]:
-    """Name the column an error numbers."""
-    try:
-        yield
-    except pa.ArrowInvalid as error:
-        numbered = re.sub(r"CSV column #(\d+)", lambda found: _name(header, int(found[1])), str(error))
-        raise pa.ArrowInvalid(numbered) from error
-
-
-def _name(header: Sequence[str], number: int) -> str:
-    return f"column {short(header[number])!r}" if number < len(header) else f"column {number + 1}"
 
 
 def _read_parquet(path: Path, wanted: Callable[[Sequence[str]], Iterable[str]]) -> RawTable:

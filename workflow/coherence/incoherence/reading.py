@@ -1,5 +1,6 @@
 """Outcome files read into the outcomes table: no cell is lost in silence."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -36,9 +37,10 @@ def read_outcomes(path: Path, source: OutcomeSource) -> Outcomes:
         raise InputError(f"{path}: holds no attempts: {_listed(tally.counted) or 'there are no rows'}")
     frame = agreeing(path, _numbered(frame), tally.rows)
     frame = with_results(frame, source, tally)
-    count_outcomes(path, frame, source, tally)
-    frame = frame.assign(dataset=same(source.name, len(frame)))
-    return Outcomes(conform(frame), tuple(tally.counted))
+    rows = frame.index
+    frame = conform(frame.assign(dataset=same(source.name, len(frame))))
+    count_outcomes(path, frame.set_axis(rows), source, tally)
+    return Outcomes(frame, tuple(tally.counted))
 
 
 def _wanted(
@@ -79,8 +81,11 @@ def _count_file(raw: RawTable, tally: Tally) -> None:
 def _columns(raw: RawTable, places: Mapping[str, str], tally: Tally) -> dict[str, Any]:
     """Return the values of each column; cells that are not of its kind are unknown and counted."""
     made: dict[str, Any] = {}
+    waiting = Counter(places.values())
     for name, column in places.items():
-        cell = _cells(name, raw.columns[column])
+        waiting[column] -= 1
+        # A million rows are large: each column is let go when it has been read.
+        cell = _cells(name, raw.columns[column] if waiting[column] else raw.columns.pop(column))
         made[name] = cell.values.set_axis(raw.rows)
         if cell.bad.any():
             where = f"row {raw.rows[cell.bad.argmax()]}"

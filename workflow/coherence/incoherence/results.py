@@ -8,7 +8,7 @@ import pandas as pd
 
 from coherence.errors import InputError
 from coherence.incoherence.contract import KINDS, NEEDS
-from coherence.incoherence.outcomes import conform, usable
+from coherence.incoherence.outcomes import usable
 from coherence.incoherence.source import OutcomeSource, Tally
 
 
@@ -87,20 +87,22 @@ def _union(seen: str | None, vector: str) -> str:
 
 
 def count_outcomes(path: Path, frame: pd.DataFrame, source: OutcomeSource, tally: Tally) -> None:
-    """Count what the decompositions cannot use; InputError where the kind asked for is in no row."""
+    """Count what the decompositions cannot use of a conforming table.
+
+    Raise InputError where the kind asked for is in no row.
+    """
     kind = source.kind
-    full = conform(frame).set_axis(frame.index)
-    can = {one: usable(full, one) for one in KINDS}
+    can = {one: usable(frame, one) for one in KINDS}
     if kind is not None and not can[kind].any():
         raise InputError(f"{path}: no row has what `kind: {kind}` needs: {' and '.join(NEEDS[kind])}")
     for value, target in (("answer", "target"), ("probabilities", "target"), ("number", "target_number")):
-        lost = full[value].notna() & full[target].isna()
-        tally.rows(f"{value} without {target} (kept)", full[lost])
+        lost = frame[value].notna() & frame[target].isna()
+        tally.rows(f"{value} without {target} (kept)", frame[lost])
     chosen = kind or next((one for one in KINDS if can[one].any()), None)
     if chosen is not None:
         others = np.logical_or.reduce([mask.to_numpy() for one, mask in can.items() if one != chosen])
         lacking = others & ~can[chosen].to_numpy()
-        never = ~can[chosen].groupby(full["group"], observed=True).transform("any").to_numpy()
-        tally.rows(f"group without any {chosen}, but another outcome (kept)", full[lacking & never])
-        mixed = full[lacking & ~never]
+        never = ~can[chosen].groupby(frame["group"], observed=True).transform("any").to_numpy()
+        tally.rows(f"group without any {chosen}, but another outcome (kept)", frame[lacking & never])
+        mixed = frame[lacking & ~never]
         tally.rows(f"mixed outcome types in a group: no {chosen}, but another outcome (kept)", mixed)

@@ -1,6 +1,8 @@
 """The outcomes table on disk: one Parquet file, the same bytes for the same rows."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 import pandas as pd
 import pyarrow as pa
@@ -8,25 +10,37 @@ import pyarrow.parquet
 
 from coherence.errors import InputError
 from coherence.files import replacing
-from coherence.incoherence.contract import COLUMNS
+from coherence.incoherence.contract import COLUMNS, TEXTS
 from coherence.incoherence.outcomes import conform
 
 
-def write_outcomes(path: Path, frame: pd.DataFrame) -> None:
-    """Write a conforming table, whole or not at all."""
-    with replacing(path) as file:
-        pyarrow.parquet.write_table(pa.Table.from_pandas(frame, preserve_index=False), file)
+def _type(name: str) -> Any:
+    if name in TEXTS:
+        return pa.dictionary(pa.int32(), pa.string())
+    return pa.bool_() if name == "passed" else pa.float64()
 
 
-def stored_outcomes(path: Path) -> pd.DataFrame:
-    """Return the table as it was written; InputError where the file is not one."""
+SCHEMA: Final = pa.schema([(name, _type(name)) for name in COLUMNS])
+
+
+def write_outcomes(path: Path, parts: Iterable[pd.DataFrame]) -> None:
+    """Write conforming tables one after the other, whole or not at all; one at a time is in memory."""
+    with replacing(path) as file, pyarrow.parquet.ParquetWriter(file, SCHEMA) as writer:
+        for part in parts:
+            writer.write_table(pa.Table.from_pandas(part, SCHEMA, preserve_index=False))
+
+
+def stored_outcomes(path: Path, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
+    """Return these columns of the table as it was written; InputError where the file is not one."""
     try:
-        frame = pyarrow.parquet.read_table(path).to_pandas()
+        table = pyarrow.parquet.read_table(path, columns=list(columns), memory_map=True)
+        # A million rows are large: each column is let go when it has been read.
+        frame = table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"{path}: cannot be read: {error}; make it again with `coherence outcomes`"
         ) from error
-    missing = [name for name in COLUMNS if name not in frame]
+    missing = [name for name in columns if name not in frame]
     if missing:
         raise InputError(f"{path}: has no column {missing[0]!r}; make it again with `coherence outcomes`")
-    return conform(frame)
+    return conform(frame)[list(columns)]
