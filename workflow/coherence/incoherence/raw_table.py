@@ -7,7 +7,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -94,7 +94,7 @@ def _check_text(path: Path) -> None:
             line += block.count(b"\n")
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _opened(path: Path) -> gzip.GzipFile | io.BufferedReader:
     return gzip.open(path) if _zipped(path) else path.open("rb")
 
 

@@ -33,14 +33,16 @@ def write_outcomes(path: Path, parts: Iterable[pd.DataFrame]) -> None:
 def stored_outcomes(path: Path, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
     """Return these columns of the table as it was written; InputError where the file is not one."""
     try:
-        table = pyarrow.parquet.read_table(path, columns=list(columns), memory_map=True)
-        # A million rows are large: each column is let go when it has been read.
-        frame = table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
+        with pyarrow.parquet.ParquetFile(path) as file:
+            missing = [name for name in columns if name not in file.schema_arrow.names]
+            table = file.read(columns=[name for name in columns if name not in missing])
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"{path}: cannot be read: {error}; make it again with `coherence outcomes`"
         ) from error
-    missing = [name for name in columns if name not in frame]
     if missing:
         raise InputError(f"{path}: has no column {missing[0]!r}; make it again with `coherence outcomes`")
+    table = table.unify_dictionaries()
+    # A million rows are large: each column is let go when it has been read.
+    frame = table.to_pandas(split_blocks=True, self_destruct=True)
     return conform(frame)[list(columns)]
