@@ -16,6 +16,7 @@ from coherence.evaluation.outcome_sets import OutcomeSet as Described
 from coherence.evaluation.outcome_sets import counted_table, describe, table
 from coherence.evaluation.render import write_table
 from coherence.files import write_json
+from coherence.incoherence.contract import Kind
 from coherence.incoherence.from_runs import first_samples, from_entries, from_judgements
 from coherence.incoherence.outcomes import Outcomes
 from coherence.incoherence.reading import read_outcomes
@@ -28,7 +29,7 @@ class Part(NamedTuple):
 
     name: str
     outcomes: Outcomes
-    kind: str | None = None
+    kind: Kind | None = None
     simulated: str = ""
     notes: str = ""
 

@@ -8,8 +8,8 @@ import pandas as pd
 from coherence.evaluation import wording
 from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import Table, records, shown
-from coherence.incoherence.contract import Counted
-from coherence.incoherence.outcomes import kinds_in
+from coherence.incoherence.contract import Counted, Kind
+from coherence.incoherence.outcomes import kinds_in, usable
 from coherence.records import Record
 
 LEFT_OUT_SHOWN: Final = 4  # reasons in a cell to read; all are in the table of exclusions
@@ -31,7 +31,7 @@ class OutcomeSet(Record, frozen=True):
     passed: int
     failed: int
     unknown: int
-    kind: str | None
+    kind: Kind | None
     kinds: dict[str, int]
     counted: tuple[Counted, ...] = ()
     simulated: str = ""
@@ -50,10 +50,11 @@ class OutcomeSet(Record, frozen=True):
 
 
 def describe(
-    dataset: str, frame: pd.DataFrame, counted: Sequence[Counted], kind: str | None, told: tuple[str, str]
+    dataset: str, frame: pd.DataFrame, counted: Sequence[Counted], kind: Kind | None, told: tuple[str, str]
 ) -> OutcomeSet:
     """Return what a dataset has; `kind` is the one asked for, `told` what is not real, and notes."""
     kinds = kinds_in(frame)
+    chosen = kind or next(iter(kinds), None)
     sizes = frame.groupby(["group", "task", "context"], observed=True, dropna=False).size()
     passed = frame["passed"]
     return OutcomeSet(
@@ -67,21 +68,22 @@ def describe(
         passed=int(passed.sum()),
         failed=int((~passed).sum()),
         unknown=int(passed.isna().sum()),
-        kind=kind or next(iter(kinds), None),
+        kind=chosen,
         kinds={str(name): count for name, count in kinds.items()},
-        counted=(*counted, *limits(dataset, frame)),
+        counted=(*counted, *limits(dataset, frame, chosen)),
         simulated=told[0],
         notes=told[1],
     )
 
 
-def limits(dataset: str, frame: pd.DataFrame) -> Iterable[Counted]:
+def limits(dataset: str, frame: pd.DataFrame, kind: Kind | None) -> Iterable[Counted]:
     """Yield what no decomposition can say anything about, though nothing is wrong with it."""
-    sizes = frame.groupby(["group", "task", "context"], observed=True, dropna=False).size()
+    known = frame[usable(frame, kind or "passed")]
+    sizes = known.groupby(["group", "task", "context"], observed=True, dropna=False).size()
     single = sizes[sizes == 1]
     if len(single):
         where = ", ".join(str(part) for part in single.index[0] if isinstance(part, str))
-        yield Counted(dataset, "one attempt only: scatter cannot be seen", len(single), "cells", where)
+        yield Counted(dataset, "one attempt with an outcome: no scatter to see", len(single), "cells", where)
     wrong = (frame["passed"] == False).fillna(value=False)  # noqa: E712 - nullable
     judged = frame["passed"].notna()
     by_group = pd.DataFrame({"wrong": wrong, "judged": judged}).groupby(frame["group"], observed=True).sum()
