@@ -12,6 +12,7 @@ from workspace import lay_out, ran, snakemake, write_config, write_trial
 from coherence.cli import main
 from coherence.cli.config import parse
 from coherence.cli.layout import Layout
+from coherence.cli.workflow import Run
 from coherence.errors import ConfigError
 from coherence.incoherence.storing import stored_outcomes
 
@@ -176,6 +177,14 @@ def test_the_workflow_makes_them_and_notices_a_changed_file(tmp_path: Path) -> N
     (folder / "answers.csv").write_text(FILE.replace("n,q1", "k,q1"))
     assert ran(snakemake(folder, *target)) == ["incoherence", "outcomes"]
     assert [row["group"] for row in rows(folder, "outcome_groups")] == ["m", "k", "test-agent"]
+
+
+def test_outcome_files_alone_are_a_run(folder: Path) -> None:
+    run = Run({"datasets": {}, "judges": {}, "outcomes": {"exam": {"path": "answers.csv"}}})
+    assert run.outcome_files() == ["answers.csv"]
+    assert {"results/outcomes.parquet", "results/tables/outcome_groups.csv"} <= set(run.targets())
+    with pytest.raises(ConfigError, match="datasets: none is named, and no `outcomes`"):
+        Run({"datasets": {}, "judges": {}})
 
 
 def test_real_trials_with_text_are_repeated_outcomes(

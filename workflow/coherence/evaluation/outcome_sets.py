@@ -179,7 +179,7 @@ def counted_table(rows: Sequence[OutcomeSet]) -> Table:
         name="outcome_exclusions",
         title="What is left out of the repeated outcomes, or unknown",
         caption=(
-            "First: the row of the file (a CSV file's header is row 1), the columns, or the names. Rows "
+            "A cell is a task within a group. First: the row of the file (a CSV file's header is row 1), the columns, or the names. Rows "
             "marked (kept) stay in the table; a decomposition uses them only where they have what it needs."
         ),
         columns=tuple(columns),
