@@ -82,7 +82,8 @@ class Run:
         self.config: Config = parse(dict(raw), "config")
         if not self.config.datasets and not self.config.outcomes:
             raise ConfigError(
-                "config: datasets: none is named, and no `outcomes`; `coherence inspect FOLDER` prints an entry to paste"
+                "config: datasets: none is named, and no `outcomes`; `coherence inspect FOLDER` prints an "
+                "entry to paste"
             )
         self.layout = Layout(self.config)
         self.config_path = self.layout.config(config_digest(self.config))

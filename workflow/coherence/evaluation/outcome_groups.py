@@ -6,8 +6,8 @@ from typing import Final
 import pandas as pd
 
 from coherence.evaluation import wording
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, proportion_fields, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table, proportion_fields
 from coherence.incoherence.outcomes import datasets_in
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
@@ -102,7 +102,10 @@ _COLUMNS: Final[dict[str, Callable[[OutcomeGroup], str]]] = {
 
 def table(rows: Sequence[OutcomeGroup]) -> Table:
     """Return `outcome_groups`: a row a group."""
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="outcome_groups",
         title="Groups of repeated outcomes",
         caption=(
@@ -110,10 +113,4 @@ def table(rows: Sequence[OutcomeGroup]) -> Table:
             f"and a failed attempt, of those with two known ones: count/n (share in %; {LEVEL_TEXT} {WILSON} "
             "interval)."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

@@ -6,7 +6,7 @@ from typing import Final
 import pandas as pd
 
 from coherence.evaluation import wording
-from coherence.evaluation.readings import marked, simulation_note
+from coherence.evaluation.readings import marked, simulation_note, table_of
 from coherence.evaluation.render import Table, records, shown
 from coherence.incoherence.contract import Counted, Kind
 from coherence.incoherence.outcomes import kinds_in, usable
@@ -142,7 +142,10 @@ def table(rows: Sequence[OutcomeSet]) -> Table:
     nothing = (
         "" if any(row.attempts for row in rows) else "Nothing was attempted twice: there is no row to part. "
     )
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="outcomes",
         title="Repeated outcomes",
         caption=(
@@ -152,12 +155,6 @@ def table(rows: Sequence[OutcomeSet]) -> Table:
             "function of the pass rates. Judges appear where they were asked more than once. Every reason "
             "is in the table of exclusions."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(row.dataset for row in rows),
     )
 
 
@@ -179,8 +176,9 @@ def counted_table(rows: Sequence[OutcomeSet]) -> Table:
         name="outcome_exclusions",
         title="What is left out of the repeated outcomes, or unknown",
         caption=(
-            "A cell is a task within a group. First: the row of the file (a CSV file's header is row 1), the columns, or the names. Rows "
-            "marked (kept) stay in the table; a decomposition uses them only where they have what it needs."
+            "A cell is a task within a group. First: the row of the file (a CSV file's header is row 1), the "
+            "columns, or the names. Rows marked (kept) stay in the table; a decomposition uses them only where "
+            "they have what it needs."
         ),
         columns=tuple(columns),
         rows=shown(counted, columns),
