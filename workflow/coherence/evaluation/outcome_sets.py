@@ -177,8 +177,8 @@ def counted_table(rows: Sequence[OutcomeSet]) -> Table:
         title="What is left out of the repeated outcomes, or unknown",
         caption=(
             "A cell is a task within a group. First: the row of the file (a CSV file's header is row 1), the "
-            "columns, or the names. Rows marked (kept) stay in the table; a decomposition uses them only where "
-            "they have what it needs."
+            "columns, or the names. Rows marked (kept) stay in the table; a decomposition uses them only "
+            "where they have what it needs."
         ),
         columns=tuple(columns),
         rows=shown(counted, columns),
