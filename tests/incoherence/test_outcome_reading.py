@@ -1,6 +1,7 @@
 """Outcome files as users write them: what is read, what is counted, and what stops the run."""
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -252,3 +253,27 @@ def test_the_same_file_gives_the_same_table(tmp_path: Path) -> None:
     first, second = (read_outcomes(path, OutcomeSource("s")) for _ in range(2))
     pd.testing.assert_frame_equal(first.frame, second.frame)
     assert first.counted == second.counted
+
+
+def test_the_stale_grades_of_a_real_file_are_seen(shared: Path, tmp_path: Path) -> None:
+    folder = shared / "corpora/hot_mess_reward_hacking/results/phase1"
+    rows = [
+        {
+            "backbone": model,
+            "task": question["question_idx"],
+            "attempt": answer["sample"],
+            "answer": answer["answer"],
+            "target": question["correct_answer"],
+            "passed": answer["correct"],
+        }
+        for model in ("gpt-4o-mini", "haiku-4.5")
+        for question in json.loads((folder / f"baseline_{model}.json").read_bytes())
+        for answer in question["answers"]
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "x.csv", index=False)
+    outcomes = read_outcomes(tmp_path / "x.csv", OutcomeSource("s"))
+    frame = outcomes.frame.astype({"answer": "str", "target": "str"})
+    wrong = (frame["answer"] != frame["target"]).groupby(frame["group"], observed=True).mean()
+    assert counted(outcomes)["passed and answer disagree (kept)"][0] == 68
+    # The error of the letters, as computed from the same file elsewhere.
+    assert wrong.to_dict() == pytest.approx({"gpt-4o-mini": 0.506533, "haiku-4.5": 0.295477}, abs=6e-7)
