@@ -36,6 +36,7 @@ test: lint unit
 bench: .venv/installed
 	$(BIN)/python tests/bench/bench.py
 	$(BIN)/python tests/bench/throughput.py
+	$(BIN)/python tests/bench/outcomes.py
 
 # Each prints its figures and fails where one is not what is wanted; all run whatever the others say.
 bench-faults: export PYTHONPATH := tests:tests/cli

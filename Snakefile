@@ -23,6 +23,8 @@ include: "workflow/rules/ingest.smk"
 include: "workflow/rules/preprocess.smk"
 include: "workflow/rules/features.smk"
 include: "workflow/rules/judge.smk"
+include: "workflow/rules/outcomes.smk"
+include: "workflow/rules/incoherence.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/report.smk"
 

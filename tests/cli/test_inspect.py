@@ -81,6 +81,15 @@ def test_what_is_said_of_large_samples_is_true() -> None:
         ("harbor/claude-code-kimi", {"format": "harbor", "outcomes": "failed 57, passed 4"}),
         ("mini_swe_agent", {"format": "mini-swe-agent", "outcomes": "passed 174, failed 65"}),
         ("atif", {"format": "atif", "outcomes": "unknown 68"}),
+        (
+            "tau_bench",
+            {
+                "format": "tau-bench",
+                "other formats": "none found",
+                "outcomes": "failed 116, passed 84",
+                "attempts": "50 tasks (50 with 4 attempts each)",
+            },
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -93,6 +102,7 @@ def test_real_corpora(
 
 STEP = '{"step_id": 1, "source": "user", "message": "Do it."}'
 ATIF = f'{{"schema_version": "ATIF-v1.5", "agent": {{"name": "a", "version": "1"}}, "steps": [{STEP}]}}'
+TAU = '[{"task_id": 0, "trial": 0, "reward": 1.0, "info": {}, "traj": [{"role": "user", "content": "x"}]}]'
 MINI = '{"info": {}, "messages": [{"role": "user", "content": "x"}], "trajectory_format": "mini-swe-agent-1"}'
 
 
@@ -102,8 +112,9 @@ MINI = '{"info": {}, "messages": [{"role": "user", "content": "x"}], "trajectory
         ("one.json", ATIF, "atif"),
         ("x.traj.json", MINI, "mini-swe-agent"),
         ("facts.csv", "id,failed\na,1\n", "table"),
+        ("runs.json", TAU, "tau-bench"),
     ],
-    ids=["atif", "mini-swe-agent", "table"],
+    ids=["atif", "mini-swe-agent", "table", "tau-bench"],
 )
 def test_a_single_file_is_known_by_what_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: str, expected: str

@@ -192,6 +192,16 @@ def test_an_error_of_the_user_s_is_named(
     assert words in err
 
 
+def test_a_file_of_many_runs_is_for_a_config(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = {"task_id": 0, "reward": 1.0, "info": {}, "traj": [{"role": "user", "content": "Do it."}]}
+    (tmp_path / "runs.json").write_text(json.dumps([{**run, "trial": number} for number in range(3)]))
+    code, out, err = judge(capsys, str(tmp_path / "runs.json"))
+    assert (code, out) == (1, "")
+    assert "holds 3 trajectories in one file" in err
+    (tmp_path / "runs.json").write_text(json.dumps([{**run, "trial": 0}]))
+    assert judge(capsys, str(tmp_path / "runs.json"))[0] == 0
+
+
 def test_one_file_is_inspected_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(FLAGGED / "agent" / "trajectory.json")]) == 0
     assert capsys.readouterr().out.startswith("format              atif")

@@ -216,6 +216,37 @@ def test_the_replication_is_a_table(shared: Path) -> None:
     assert Counter(r.judgements[1].state for r in readings)["unjudged"] == 104
 
 
+def test_tau_bench_is_four_trials_of_fifty_tasks(corpora: Path) -> None:
+    raws = raw(corpora / "tau_bench" / "historical_trajectories" / "gpt-4o-airline.json")
+    readings = list(read_all("tau-bench", corpora / "tau_bench"))
+    assert [(r.trial.task.split("-")[0], r.trial.attempt) for r in readings] == [
+        (str(result["task_id"]), str(result["trial"])) for result in raws
+    ]
+    attempts = Counter(reading.trial.task for reading in readings)
+    assert (len(readings), len(attempts), set(attempts.values())) == (200, 50, {4})
+    assert [reading.trial.outcome.reward for reading in readings] == [result["reward"] for result in raws]
+    assert Counter(r.trial.outcome.status for r in readings) == {"failed": 116, "passed": 84}
+    assert {reading.deviations for reading in readings} == {()}
+
+
+def test_tau_bench_steps_hold_each_message_once(corpora: Path) -> None:
+    raws = raw(corpora / "tau_bench" / "historical_trajectories" / "gpt-4o-airline.json")
+    for reading, result in zip(read_all("tau-bench", corpora / "tau_bench"), raws, strict=True):
+        assert reading.trajectory is not None
+        steps = reading.trajectory.steps
+        own = [message for message in result["traj"] if message["role"] != "tool"]
+        assert len(steps) == len(own)
+        for step, message in zip(steps, own, strict=True):
+            texts = [step.message, *(t.text for t in step.thoughts if t.source != "think_call")]
+            assert "".join(texts) == (message["content"] or "")
+            names = [call["function"]["name"] for call in message.get("tool_calls", ())]
+            thinks = ["think" for thought in step.thoughts if thought.source == "think_call"]
+            assert Counter([*thinks, *(call.name for call in step.calls)]) == Counter(names)
+        seen = [result.text for step in steps for result in step.observations]
+        told = [m["content"] for m in result["traj"] if m["role"] == "tool" and m["name"] != "think"]
+        assert seen == told
+
+
 @pytest.mark.parametrize("folder", ["mini_swe_agent", "swe_agent", "openhands", "inspect_logs", "tau_bench"])
 def test_another_formats_files_are_refused_not_crashed_on(folder: str, corpora: Path) -> None:
     if not (corpora / folder).is_dir():

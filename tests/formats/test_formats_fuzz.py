@@ -173,6 +173,32 @@ def test_any_mini_swe_agent_run_is_read(run: Any, report: Any) -> None:
         assert all(before.number < after.number for before, after in pairwise(steps))
 
 
+results_of_tau_bench = st.fixed_dictionaries(
+    {},
+    optional={
+        "task_id": maybe(0, 1, "x"),
+        "trial": maybe(0, 1),
+        "reward": maybe(0.0, 1.0),
+        "info": st.fixed_dictionaries({}, optional={"task": anything, "error": maybe("E: x")}) | anything,
+        "traj": st.lists(messages | anything, max_size=5) | anything,
+    },
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(results_of_tau_bench | anything, max_size=4) | anything)
+def test_any_tau_bench_results_are_read(results: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        put(Path(folder, "runs.json"), json.dumps(results))
+        readings = list(read_all("tau-bench", Path(folder)))
+        encode(readings)
+        assert len(readings) == (len(results) if isinstance(results, list) else 1)
+        assert len({reading.trial.id for reading in readings}) == len(readings)
+        for reading in readings:
+            steps = reading.trajectory.steps if reading.trajectory else ()
+            assert [step.number for step in steps] == list(range(1, len(steps) + 1))
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=60))
 def test_any_rows_of_a_table_are_read(rows: bytes) -> None:

@@ -229,6 +229,7 @@ class Entry(Record, frozen=True):
     digest: str = ""
     steps: int = 0
     agent_steps: int = 0
+    calls: int = 0
     thoughts: dict[ThoughtSource, int] = {}
     subagents: int = 0
     subagent_steps: int = 0

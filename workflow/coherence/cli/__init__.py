@@ -22,6 +22,8 @@ COMMANDS: Final[dict[str, str]] = {
     "gather": "join the shards of a stage into one file a dataset",
     "table": "join outcomes, features and judgements: one row a trajectory",
     "evaluate": "failure rates, selectivity, lead time",
+    "outcomes": "bring repeated outcomes together, from files, runs and judges",
+    "incoherence": "how repeated outcomes scatter",
     "figures": "draw the figures",
     "report": "write the report and the trajectory pages",
     "show": "print the failure rates and where the report is",

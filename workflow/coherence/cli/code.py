@@ -13,7 +13,9 @@ IMPORT: Final = re.compile(
     r"^\s*(?:(?:from|import) coherence\.([\w.]+)|from coherence import (?:\(([^)]*)\)|(.*)))", re.MULTILINE
 )
 # Settings enter a stage's version by value, paths do not change what is made, and one file is no stage.
-NOT_FOLLOWED: Final = frozenset({"arguments", "code", "config", "judge_file", "layout", "plan", "__init__"})
+NOT_FOLLOWED: Final = frozenset(
+    {"arguments", "code", "config", "judge_file", "layout", "plan", "sections", "__init__"}
+)
 
 
 def imports(file: Path) -> Iterator[str]:

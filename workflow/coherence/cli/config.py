@@ -1,7 +1,7 @@
 """The settings of a run, typed: what `config/*.yaml` may hold. `config/README.md` explains every key."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from os.path import normpath
 from pathlib import Path
@@ -11,6 +11,7 @@ import msgspec
 import yaml
 from msgspec import Meta
 
+from coherence.cli.sections import Incoherence, OutcomeSet, Positive, Section
 from coherence.errors import ConfigError
 from coherence.files import digest
 from coherence.judges.flagging import AbsentQuote
@@ -20,8 +21,8 @@ from coherence.preprocess import PreprocessSettings
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 MADE = (
-    "audit.html config examples figures ledger.csv logs memo pages provenance.json real replication replies "
-    "report.html tables"
+    "audit.html config examples figures ledger.csv logs memo outcomes.json outcomes.parquet pages "
+    "provenance.json real replication replies report.html tables"
 )
 RESERVED = frozenset(MADE.split())
 
@@ -42,18 +43,13 @@ TrialField = Literal[
 VerdictField = Literal[
     "flagged", "reason", "rating", "confidence", "type", "acknowledgment_step", "action_step"
 ]
-Positive = Annotated[int, Meta(ge=1)]
-
-
-class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base of every section: unknown keys are errors."""
 
 
 class Dataset(Section, frozen=True):
     """Where one dataset's runs are and what they are runs of."""
 
     paths: str | Annotated[list[str], Meta(min_length=1)]
-    format: Literal["harbor", "atif", "mini-swe-agent", "table"]
+    format: Literal["harbor", "atif", "mini-swe-agent", "tau-bench", "table"]
     backbone: str | None = None
     scaffold: str | None = None
     notes: str = ""
@@ -139,6 +135,8 @@ class Config(Section, frozen=True):
     budget_usd: Annotated[float, Meta(ge=0)] | None = None
     preprocess: PreprocessSettings = PreprocessSettings()
     evaluation: Evaluation = Evaluation()
+    outcomes: dict[str, OutcomeSet] = {}
+    incoherence: Incoherence = Incoherence()
     report: Report = Report()
 
     def judges_of(self, dataset: str) -> list[str]:
@@ -188,14 +186,36 @@ def explain(raw: Any, fallback: str) -> str:
 
 
 def check_names(config: Config, origin: str) -> None:
-    """Raise ConfigError for a dataset's or judge's name that could not be a file name or wildcard."""
-    for section, names in (("datasets", config.datasets), ("judges", config.judges)):
+    """Raise ConfigError for a name that could not be a file name or wildcard, or that is there twice."""
+    named = (("datasets", config.datasets), ("judges", config.judges), ("outcomes", config.outcomes))
+    sections: tuple[tuple[str, Iterable[str]], ...] = named
+    for section, names in sections:
         for name in names:
             if not NAME.fullmatch(name) or name in RESERVED:
                 raise ConfigError(
                     f"{origin}: {section}.{name}: a name has lower-case letters, digits, '.' and '-' only "
                     f"and is none of {', '.join(sorted(RESERVED))}"
                 )
+
+
+def check_outcomes(config: Config, origin: str) -> None:
+    """Raise ConfigError for an outcome set, pair or reference that names what is not there."""
+    twice = sorted(set(config.outcomes) & set(config.datasets))
+    if twice:
+        raise ConfigError(f"{origin}: outcomes.{twice[0]}: a dataset has this name; choose another")
+    for name, section in config.outcomes.items():
+        if not isfinite(section.pass_reward):
+            raise ConfigError(f"{origin}: outcomes.{name}.pass_reward: must be a number")
+    strangers = sorted(set(config.incoherence.pairs) - set(config.outcomes) - set(config.datasets))
+    if strangers:
+        raise ConfigError(
+            f"{origin}: incoherence.pairs.{strangers[0]}: no outcomes and no dataset of this name"
+        )
+    reference = config.incoherence.reference
+    if reference is not None and reference not in config.judges:
+        raise ConfigError(
+            f"{origin}: incoherence.reference: no judge {reference!r}; known: {', '.join(config.judges)}"
+        )
 
 
 def check_paths(name: str, dataset: Dataset, origin: str) -> None:
@@ -261,6 +281,7 @@ def parse(raw: Any, origin: str) -> Config:
         raise ConfigError(f"{origin}:\n  {explain(raw, str(error))}") from error
     check_names(config, origin)
     check_references(config, origin)
+    check_outcomes(config, origin)
     return config
 
 

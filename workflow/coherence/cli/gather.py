@@ -15,7 +15,7 @@ from coherence.records import Entry
 
 INDEX_COLUMNS = (
     *("trajectory", "task", "attempt", "root", "key", "status", "reason", "outcome", "reward"),
-    *("outcome_reason", "exception", "backbone", "scaffold", "weight", "steps", "agent_steps"),
+    *("outcome_reason", "exception", "backbone", "scaffold", "weight", "steps", "agent_steps", "calls"),
     *("think_call", "reasoning", "scaffold_text", "message", "subagents", "subagent_steps"),
     *("deviations", "excluded"),
 )
@@ -27,7 +27,8 @@ def index_row(entry: Entry, excluded: str | None) -> dict[str, Any]:
     return {
         **{name: getattr(trial, name) for name in ("task", "attempt", "root", "key", "status", "reason")},
         **{name: getattr(trial, name) for name in ("backbone", "scaffold", "weight")},
-        **{name: getattr(entry, name) for name in ("steps", "agent_steps", "subagents", "subagent_steps")},
+        **{name: getattr(entry, name) for name in ("steps", "agent_steps", "calls")},
+        **{name: getattr(entry, name) for name in ("subagents", "subagent_steps")},
         "trajectory": trial.id,
         "outcome": outcome.status,
         "reward": outcome.reward,

@@ -46,6 +46,7 @@ def entry_of(reading: Reading, digest: str = "") -> Entry:
         digest=digest,
         steps=len(steps),
         agent_steps=sum(1 for step in steps if step.source == "agent"),
+        calls=sum(len(step.calls) for step in steps),
         thoughts=dict(count_thoughts(steps)),  # type: ignore[arg-type]
         subagents=len(subagents),
         subagent_steps=sum(len(subagent.steps) for subagent in subagents),

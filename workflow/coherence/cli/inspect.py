@@ -14,6 +14,7 @@ from coherence.cli.arguments import printable, say
 from coherence.cli.config import RESERVED
 from coherence.errors import InputError
 from coherence.formats import Reading, Source, Unit
+from coherence.formats.tau_bench import is_results
 from coherence.llm.prices import Estimate, estimate
 from coherence.preprocess import PreprocessSettings, preprocess
 
@@ -21,7 +22,8 @@ SHARD_SIZE: Final = 250  # trajectories a shard, as measured to keep jobs short 
 PROMPT_CHARS: Final = 15_000  # a judge's own instructions, about the size of the shipped detector prompt
 REPLY_TOKENS: Final = 900  # a reply with one or two spans
 FLAGGED_SHARE: Final = 0.3  # the paper flagged 36 % and 28 %
-SUFFIXES: Final = {".traj.json": "mini-swe-agent", ".csv": "table", ".tsv": "table"}  # other files: ATIF
+# Other files: tau-bench's if they look like them, else ATIF.
+SUFFIXES: Final = {".traj.json": "mini-swe-agent", ".csv": "table", ".tsv": "table"}
 EXACT_UP_TO: Final = 1500  # trajectories; beyond, the exact enumeration takes too long for a glance
 
 
@@ -81,10 +83,14 @@ def guess_format(root: Path) -> tuple[str, str]:
     if not root.exists():
         raise InputError(f"{root}: no such file or folder")
     if root.is_file():
-        return next((name for suffix, name in SUFFIXES.items() if root.name.endswith(suffix)), "atif"), ""
-    found = {name: units_in(root, name) for name in ("mini-swe-agent", "harbor", "atif")}
+        other = "tau-bench" if is_results(root) else "atif"
+        return next((name for suffix, name in SUFFIXES.items() if root.name.endswith(suffix)), other), ""
+    found = {name: units_in(root, name) for name in ("tau-bench", "mini-swe-agent", "harbor", "atif")}
+    found["tau-bench"] = [unit for unit in found["tau-bench"] if is_results(root / unit.key)]
+    lists = {unit.key for unit in found["tau-bench"]}
+    found["atif"] = [unit for unit in found["atif"] if unit.key not in lists]
     with_results = [u for u in found["harbor"] if any(name.endswith("result.json") for name in u.files)]
-    order = ("harbor", "mini-swe-agent", "atif") if with_results else tuple(found)
+    order = ("harbor", "tau-bench", "mini-swe-agent", "atif") if with_results else tuple(found)
     ranked = [name for name in order if found.get(name)]
     if not with_results and "atif" in ranked and "harbor" in ranked:
         ranked.remove("harbor")

@@ -44,6 +44,11 @@ def reading_of(path: Path, name: str) -> Reading:
         found = f"holds {len(units)} trajectories in the format {name}: name one of them ({keys})"
         raise InputError(f"{path}: {found if units else f'holds no trajectory in the format {name}'}")
     readings = list(formats.load(name).read(path, units[0], source))
+    if len(readings) > 1:
+        raise InputError(
+            f"{path}: holds {len(readings)} trajectories in one file; make it a dataset of a config, for "
+            "`coherence inspect` prints the entry, and judge them all"
+        )
     if len(readings) != 1 or readings[0].trajectory is None:
         why = "; ".join(filter(None, (reading.trial.reason for reading in readings))) or "no steps to read"
         raise InputError(f"{path}: cannot be judged as {name}: {why}")

@@ -23,6 +23,8 @@ class Layout:
         self.evaluation = self.tables / "evaluation.json"
         self.shown = self.tables / "tables.json"
         self.beside = self.tables / "published.json"
+        self.outcomes = self.results / "outcomes.parquet"
+        self.outcome_sets = self.results / "outcomes.json"
         self.page_list = self.results / "pages" / "list.txt"
         self.ledger = self.results / "ledger.csv"
         self.report = self.results / "report.html"

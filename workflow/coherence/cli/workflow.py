@@ -27,6 +27,8 @@ TABLES = (
     *("audit", "audit_figures", "audit_tests", "audit_intervals", "published"),
     *("repeats", "judgements", "attrition", "deviations", "cost"),
 )
+OUTCOME_TABLES = ("outcomes", "outcome_exclusions")
+INCOHERENCE_TABLES = ("outcome_groups",)
 # Settings of an llm judge that change how its replies travel and what they cost, but no reply.
 TRAVEL = "base_url concurrency max_retries timeout_seconds offline mode poll_seconds cache prices"
 FAILED_CALL = b'"reason":"api"'
@@ -78,9 +80,10 @@ class Run:
 
     def __init__(self, raw: Mapping[str, Any], is_main: bool = True) -> None:
         self.config: Config = parse(dict(raw), "config")
-        if not self.config.datasets:
+        if not self.config.datasets and not self.config.outcomes:
             raise ConfigError(
-                "config: datasets: none is named; `coherence inspect FOLDER` prints an entry to paste"
+                "config: datasets: none is named, and no `outcomes`; `coherence inspect FOLDER` prints an "
+                "entry to paste"
             )
         self.layout = Layout(self.config)
         self.config_path = self.layout.config(config_digest(self.config))
@@ -195,9 +198,35 @@ class Run:
         """Return what makes the report stale: it names the config."""
         return self.version("report", config_digest(self.config), published_digest())
 
+    def _tables(self, names: Iterable[str]) -> list[str]:
+        return [str(self.layout.tables / f"{name}.{kind}") for name in names for kind in TABLE_KINDS]
+
+    def outcome_files(self) -> list[str]:
+        """Return the outcome files that the config names."""
+        return [section.path for section in self.config.outcomes.values()]
+
+    def outcome_tables(self) -> list[str]:
+        """Return what there is of repeated outcomes."""
+        return self._tables(OUTCOME_TABLES)
+
+    def incoherence_tables(self) -> list[str]:
+        """Return the tables of repeated outcomes."""
+        return self._tables(INCOHERENCE_TABLES)
+
+    def outcomes_version(self) -> str:
+        """Return what makes the repeated outcomes stale."""
+        config = self.config
+        notes = {name: (dataset.simulated, dataset.notes) for name, dataset in config.datasets.items()}
+        retries = {name: dataset.retries for name, dataset in config.datasets.items()}
+        return self.version("outcomes", config.outcomes, config.incoherence.reference, notes, retries)
+
+    def incoherence_version(self) -> str:
+        """Return what makes the tables of repeated outcomes stale."""
+        return self.version("incoherence", self.config.incoherence)
+
     def tables(self) -> list[str]:
         """Return the result tables."""
-        made = [str(self.layout.tables / f"{name}.{kind}") for name in TABLES for kind in TABLE_KINDS]
+        made = self._tables(TABLES)
         layout = self.layout
         return [*made, *map(str, (layout.evaluation, layout.shown, layout.beside))]
 
@@ -244,4 +273,6 @@ class Run:
         )
         layout = self.layout
         last = [str(path) for path in (layout.report, layout.audit, layout.provenance, layout.page_list)]
-        return [*per_dataset, *judged, *joined, *self.tables(), *self.figures(), *last]
+        repeated = [str(layout.outcomes), str(layout.outcome_sets)]
+        repeated += [*self.outcome_tables(), *self.incoherence_tables()]
+        return [*per_dataset, *judged, *joined, *repeated, *self.tables(), *self.figures(), *last]

@@ -67,6 +67,7 @@ FORMATS: Final[dict[str, str]] = {
     "harbor": "coherence.formats.harbor",
     "atif": "coherence.formats.atif",
     "mini-swe-agent": "coherence.formats.mini_swe_agent",
+    "tau-bench": "coherence.formats.tau_bench",
     "table": "coherence.formats.table",
 }
 

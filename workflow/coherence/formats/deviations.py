@@ -51,6 +51,9 @@ CODES: Final[dict[str, str]] = {
     # mini-swe-agent
     "message_role_unknown": "a message's role is not one the format knows",
     "report_unreadable": "a report of the outcome cannot be read",
+    # tau-bench
+    "task_id_missing": "a result does not say its task and is named by its place in the list",
+    "trial_missing": "a result does not say which trial of its task it is",
     # table
     "cell_unparsable": "a cell is not a value of its column's kind and is taken as unknown",
     "id_missing": "a row has no id and is named by its number",

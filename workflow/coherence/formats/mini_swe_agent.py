@@ -15,9 +15,8 @@ from typing import Any, Final
 
 from coherence.errors import InputError
 from coherence.formats import Reading, Source, Unit, narrow
-from coherence.formats.arguments import read_arguments
 from coherence.formats.deviations import Deviations
-from coherence.formats.documents import Document, decode, load
+from coherence.formats.documents import Document, load
 from coherence.formats.fenced import split_reply, without_label
 from coherence.formats.folders import base_of, listing, walk
 from coherence.formats.identity import existing, relative_key, safe_id
@@ -25,7 +24,8 @@ from coherence.formats.observations import content_text, read_observations
 from coherence.formats.outcomes import by_reward
 from coherence.formats.swe_bench import SUMMARIES, ReportIndex, read_resolved
 from coherence.formats.thoughts import Speech, is_reasoning, place
-from coherence.records import Call, Outcome, Step, Thought, Trajectory, Trial, TrialStatus
+from coherence.formats.tool_calls import read_calls
+from coherence.records import Outcome, Step, Thought, Trajectory, Trial, TrialStatus
 
 SUFFIX: Final = ".traj.json"
 SCAFFOLD: Final = "mini-swe-agent"
@@ -101,7 +101,7 @@ def _read_turn(
 ) -> Step:
     text = content_text(reply.get("content"), "content", notes) or ""
     reasoning = content_text(reply.get("reasoning_content"), "reasoning_content", notes)
-    calls = tuple(_read_calls(reply.get("tool_calls"), notes))
+    calls = tuple(read_calls(reply.get("tool_calls"), notes))
     if calls:
         speech = place(without_label(text), reasoning, calls, SCAFFOLD)
     else:
@@ -123,27 +123,6 @@ def _with_reasoning(speech: Speech, reasoning: str | None) -> Speech:
     rest = tuple(thought for thought in speech.thoughts if thought.text.strip() != reasoning.strip())
     message = "" if speech.message.strip() == reasoning.strip() else speech.message
     return Speech(message, speech.calls, (Thought(reasoning, "reasoning"), *rest))
-
-
-def _read_calls(raw_calls: object, notes: Deviations) -> Iterator[Call]:
-    for raw in narrow.objects(raw_calls, "tool_calls", notes):
-        function = narrow.mapping(raw.get("function"), "function", notes)
-        name = narrow.text(function.get("name"), "name", notes)
-        if not name:
-            notes.add("call_unnamed")
-        call_id = narrow.text(raw.get("id"), "id", notes)
-        arguments = _parsed(function.get("arguments"))
-        yield Call(name or "", read_arguments(arguments, notes), call_id or None)
-
-
-def _parsed(arguments: object) -> object:
-    """Parse arguments written as JSON in a string; what cannot be parsed stays a string."""
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        return decode(arguments.encode(), Deviations(""))
-    except (ValueError, RecursionError):
-        return arguments
 
 
 def _problem(value: object) -> str | None:

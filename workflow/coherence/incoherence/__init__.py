@@ -1,0 +1,1 @@
+"""Error incoherence: repeated outcomes, how much of their error is consistent and how much is scatter."""

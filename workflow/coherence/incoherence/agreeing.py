@@ -1,0 +1,85 @@
+"""Rows that must agree with each other: one row an attempt, one target and one set of tests a task."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from coherence.errors import InputError
+from coherence.incoherence.contract import KEY
+from coherence.incoherence.raw_table import short
+
+Tell = Callable[[str, pd.DataFrame], None]
+_TARGETS: Final = ("target", "target_number")
+
+
+def agreeing(path: Path, frame: pd.DataFrame, tell: Tell) -> pd.DataFrame:
+    """Return the rows without exact repetitions, tests of a wrong number unknown; `tell` is told of both.
+
+    The index numbers the rows of the file. Raise InputError, naming two rows, where an attempt is there twice
+    with different values, or a task has two targets.
+    """
+    frame = _without_repetitions(path, frame, tell)
+    for name in _TARGETS:
+        if name in frame:
+            _check_target(path, frame, name)
+    return _with_whole_vectors(frame, tell) if "tests" in frame else frame
+
+
+def _without_repetitions(path: Path, frame: pd.DataFrame, tell: Tell) -> pd.DataFrame:
+    twice = frame.duplicated(list(KEY), keep=False)
+    if not twice.any():
+        return frame
+    again = frame[twice].duplicated(keep="first")
+    tell("attempt repeated in every value", frame[twice][again])
+    left = frame.drop(index=again[again].index)
+    contrary = left[left.duplicated(list(KEY), keep=False)]
+    if len(contrary):
+        first = contrary.iloc[0]
+        attempts = contrary.groupby(list(KEY), observed=True, dropna=False).ngroup()
+        rows = contrary.index[attempts == attempts.iloc[0]]
+        raise InputError(
+            f"{path}: rows {rows[0]} and {rows[1]}: attempt {short(str(first['attempt']))!r} of "
+            f"task {short(str(first['task']))!r} in group {short(str(first['group']))!r} is there twice with "
+            "different values; give each attempt its own name, or leave the column `attempt` out"
+        )
+    return left
+
+
+def _check_target(path: Path, frame: pd.DataFrame, name: str) -> None:
+    pairs = frame.loc[frame[name].notna(), ["task", name]].drop_duplicates()
+    contrary = pairs[pairs.duplicated("task", keep=False)]
+    if len(contrary):
+        task = contrary["task"].iloc[0]
+        same = contrary[contrary["task"] == task]
+        values = " and ".join(repr(short(str(value))) for value in same[name].iloc[:2])
+        raise InputError(
+            f"{path}: rows {same.index[0]} and {same.index[1]}: task {short(str(task))!r} has two values of "
+            f"`{name}`: {values}; a task has one target"
+        )
+
+
+def _with_whole_vectors(frame: pd.DataFrame, tell: Tell) -> pd.DataFrame:
+    """A place in a vector is a test: one of another length than most of the task's cannot be read."""
+    lengths = _lengths(frame["tests"])
+    counted = (
+        pd.DataFrame({"task": frame["task"], "length": lengths})
+        .dropna()
+        .value_counts(sort=False)
+        .rename("rows")
+        .reset_index()
+        .sort_values(["rows", "length"])
+        .drop_duplicates("task", keep="last")
+    )
+    wanted = frame["task"].map(dict(zip(counted["task"], counted["length"], strict=True)))
+    wrong = lengths.notna() & (lengths != wanted.astype("Float64"))
+    tell("tests: another number of tests than the task has", frame[wrong.fillna(value=False)])
+    if not wrong.any():
+        return frame
+    return frame.assign(tests=frame["tests"].mask(wrong))
+
+
+def _lengths(tests: "pd.Series[Any]") -> "pd.Series[Any]":
+    by_category = pd.Series(tests.cat.categories.str.len(), dtype="Float64")
+    return tests.cat.codes.map(dict(enumerate(by_category))).astype("Float64")
