@@ -7,7 +7,7 @@ import msgspec
 import yaml
 from msgspec import Meta
 
-from coherence.cli.config import NAME, Positive, Section
+from coherence.cli.config import NAME, Positive, Section, line
 from coherence.errors import ConfigError
 from coherence.incoherence.stopping import Rule
 from coherence.sampling.asking import ModelSettings
@@ -50,21 +50,33 @@ class SampleConfig(Section, frozen=True):
         return Path(self.results) / "ledger.csv"
 
 
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of the config."""
+    made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(SampleConfig)))
+    return made
+
+
 def explained(raw: Any, fallback: str) -> str:
     """Return the offending keys and why, one line each, as the JSON schema sees it."""
     import jsonschema  # noqa: PLC0415 - only a broken config pays for the import
 
-    schema = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(SampleConfig)))
-    errors = sorted(jsonschema.Draft202012Validator(schema).iter_errors(raw), key=lambda e: list(e.path))
-    leaves = [
-        inner for error in errors for inner in (error.context if error.validator == "anyOf" else [error])
-    ]
-    told = [
-        f"{'.'.join(map(str, leaf.absolute_path)) or 'top level'}: {leaf.message}"
-        for leaf in leaves
-        if leaf.validator != "type" or leaf.message != f"{leaf.instance!r} is not of type 'null'"
-    ]
+    errors = sorted(jsonschema.Draft202012Validator(schema()).iter_errors(raw), key=lambda e: list(e.path))
+    found = [leaf for error in errors for leaf in leaves(error)]
+    told = [fallback if leaf.validator == "anyOf" else line(leaf) for leaf in found]
     return "\n  ".join(dict.fromkeys(told)) or fallback
+
+
+def leaves(error: Any) -> list[Any]:
+    """Return the errors inside a union's error, those left out that belong to another kind of value."""
+    if error.validator != "anyOf":
+        return [error]
+    others = {
+        inner.schema_path[0]
+        for inner in error.context
+        if (inner.validator == "type" and not inner.path) or list(inner.path) == ["rule"]
+    }
+    own = [inner for inner in error.context if inner.schema_path[0] not in others]
+    return [leaf for inner in own for leaf in leaves(inner)] or [error]
 
 
 def parse(raw: Any, origin: str) -> SampleConfig:

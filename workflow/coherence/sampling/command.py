@@ -13,8 +13,6 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
-import msgspec
-
 from coherence.files import digest, encode
 from coherence.incoherence.stopping import Rule, stops
 from coherence.llm.interrupts import terminated_as_interrupted
@@ -65,7 +63,7 @@ class CommandSampler:
     def rehearse(
         self, items: Sequence[Item], samples: int, rule: Rule | None
     ) -> Iterator[tuple[str, tuple[str, ...], Sample | None]]:
-        """Yield the item's id and the commands that would run at the most, with what is kept of those run already."""
+        """Yield each item id and command that would run at the most, and what is kept of its run."""
         for item in items:
             drawn: list[Sample] = []
             for number in range(samples):
@@ -161,11 +159,18 @@ class CommandSampler:
         return item.seed or str(self._settings.seed + number)
 
     def _sent(self, item: Item) -> dict[str, Any]:
-        sent = msgspec.to_builtins(item)
-        for name in ("target", "tolerance"):
-            if not self._settings.send_target:
-                sent.pop(name, None)
-        return {**sent, "choices": item.choices, "choice_order": list(item.choices)}
+        target = {"target": item.target, "tolerance": item.tolerance} if self._settings.send_target else {}
+        return {
+            "id": item.id,
+            "task": item.task,
+            "prompt": item.text,
+            "kind": item.kind,
+            "choices": item.choices,
+            "choice_order": list(item.choices),  # the object's keys are sorted
+            "context": item.context,
+            "data": item.data,
+            **target,
+        }
 
     def _arguments(self, item: Item, number: int) -> tuple[str, ...]:
         values = {"item": item.id, "sample": str(number), "seed": self._seed(item, number)}
