@@ -22,8 +22,11 @@ from sample_run import (
     sums,
     write_config,
 )
+from workspace import ROOT, write_trial
+from workspace import write_config as workflow_config
 
 from batches_server import Batches
+from coherence.cli import main
 from messages_faults import PASSING, Chance, containing
 from messages_server import MessagesServer, failure, message, only_this_key, serving
 
@@ -323,3 +326,25 @@ def test_probabilities_reach_the_outcomes(tmp_path: Path, server: MessagesServer
 
     found: list[Any] = [json.loads(row["probabilities"]) for row in outcomes(tmp_path)]
     assert found == [{"A": 0.1, "B": 0.8, "C": 0.1}] * 3
+
+
+def test_pruning_the_judges_replies_leaves_the_samples_alone(
+    tmp_path: Path, server: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_config(tmp_path, sums(2), model=model(server.url))
+    assert sample() == 0
+    write_trial(tmp_path / "runs", "one", 1.0)
+    prompt = {"prompt": str(ROOT / "config/prompts/detector.md"), "base_url": server.url}
+    for temperature in (None, 1.0):  # other settings: the first reply is needed no more
+        judge = {"kind": "llm", **prompt, "temperature": temperature}
+        config = str(workflow_config(tmp_path, judges={"detector": judge}))
+        for stage in ("ingest", "preprocess", "judge"):
+            assert main([stage, "--config", config]) == 0
+    assert stored(tmp_path) == 6 + 2
+    assert main(["replies", "prune", "--yes", "--config", config]) == 0
+
+    assert "removed 1 files" in capsys.readouterr().err
+    assert stored(tmp_path) == 6 + 1
+    asked = len(server.log)
+    assert sample() == 0
+    assert len(server.log) == asked

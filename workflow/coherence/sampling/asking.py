@@ -1,5 +1,6 @@
 """What a model is asked for one answer: the item in a frame, then how to answer."""
 
+import re
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -46,6 +47,7 @@ NEUTRAL: Final = frozenset(
     }
 )
 
+_HEAD: Final = re.compile(r"\[[0-9a-f]{8,} QUESTION\]\n")
 _LINE: Final = "End your reply with one line of this form and write nothing after it:\n\n"
 _FORMS: Final = {
     "choice": "the label of one choice ({labels})",
@@ -102,6 +104,13 @@ def request_for(item: Item, settings: ModelSettings) -> Request:
         api_version=settings.api_version or sampling_version,
         extra=settings.extra,
     )
+
+
+def asks_an_item(request: Request) -> bool:
+    """Return whether a request is for a sample of an item, and not a judge's."""
+    content = request.messages[0].get("content") if request.messages else None
+    first = content[0] if isinstance(content, list | tuple) and content else None
+    return isinstance(first, dict) and _HEAD.match(str(first.get("text"))) is not None
 
 
 def framed(item: Item) -> str:
