@@ -318,6 +318,30 @@ def test_items_that_would_get_the_same_replies_are_refused(
     assert server.log == []
 
 
+@pytest.mark.parametrize(
+    ("text", "told"), [("I add them up, and that is what I find.\nANSWER: 7", True), ("ANSWER: 7", False)]
+)
+def test_a_server_that_always_says_the_same_is_found_out(
+    tmp_path: Path, server: MessagesServer, capsys: pytest.CaptureFixture[str], text: str, told: bool
+) -> None:
+    server.dealers.insert(0, lambda *_: message(text))
+    write_config(tmp_path, sums(2)[1:], model=model(server.url))
+    assert sample() == 0
+
+    assert ("word for word the same" in capsys.readouterr().err) == told
+
+
+def test_replies_that_differ_once_are_no_such_case(
+    tmp_path: Path, server: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_config(
+        tmp_path, [{**one, "prompt": one["prompt"] + " Think."} for one in sums(3)], model=model(server.url)
+    )
+    assert sample() == 0
+
+    assert "word for word" not in capsys.readouterr().err
+
+
 def test_probabilities_reach_the_outcomes(tmp_path: Path, server: MessagesServer) -> None:
     text = 'PROBABILITIES: {"A": 0.1, "B": 0.8, "C": 0.1}\nANSWER: B'
     server.dealers.insert(0, lambda *_: message(text))

@@ -112,7 +112,7 @@ def test_what_lies_beyond_the_first_samples_feeds_nothing() -> None:
         ([{}, {}], None),
     ],
 )
-def test_the_median_number_of_actions(counts: list[dict[str, float]], actions: float | None) -> None:
+def test_the_median_number_of_actions(counts: list[dict[str, Any]], actions: float | None) -> None:
     samples = [Sample("q", n, answer="A", passed=True, **fields) for n, fields in enumerate(counts)]
 
     assert sampled(ITEM, samples, len(samples), None).actions == actions

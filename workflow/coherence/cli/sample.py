@@ -21,7 +21,10 @@ from coherence.sampling.model import ModelSampler
 from coherence.sampling.rows import COLUMNS, SampledItem, by_item, marked, outcome_row, sampled, used_of
 from coherence.sampling.samples import REASONS, Reason, Sample
 
-MADE: Final = ("outcomes.csv", "items.jsonl", "samples.jsonl")
+REPEATS: Final = (
+    "the replies to each item are word for word the same, as from a fixed seed or a temperature of 0: their "
+    "agreement says nothing of the model's own scatter. Look at the settings of the server."
+)
 
 
 def sampler_of(config: SampleConfig, again: Sequence[Reason]) -> ModelSampler | CommandSampler:
@@ -101,5 +104,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"{config.items}: no sample was drawn")
     summed = write(config, items, samples)
     tell_unanswered(config, samples)
+    if isinstance(sampler, ModelSampler) and sampler.repeats_itself:
+        say(f"sample {config.name}: {REPEATS}")
     print_safely(text_of(config, summed))
     return int(all(sample.reason is not None for sample in samples))

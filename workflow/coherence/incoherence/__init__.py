@@ -1,1 +1,1 @@
-"""How much of the error of repeated runs is consistent (bias) and how much is scatter (variance)."""
+"""Error incoherence of repeated attempts: how much of the error is scatter; arrays in, named results out."""

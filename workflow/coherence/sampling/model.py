@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Final
 
 from coherence.errors import InputError
+from coherence.files import digest
 from coherence.incoherence.stopping import Rule, stops
 from coherence.judges.hearing import refused_before
 from coherence.llm.account import Account
@@ -14,8 +16,10 @@ from coherence.llm.request import Request, store_key
 from coherence.llm.store import Reply, ReplyStore
 from coherence.sampling.asking import ModelSettings, connection_of, request_for
 from coherence.sampling.items import Item, same_questions
-from coherence.sampling.replies import sample_of
+from coherence.sampling.replies import sample_of, text_in
 from coherence.sampling.samples import Sample
+
+LONG: Final = 40  # characters of a reply that would hardly be given twice by chance
 
 
 class ModelSampler:
@@ -25,6 +29,16 @@ class ModelSampler:
         self._settings = settings
         self._account = account
         self._store = ReplyStore(replies)
+        self._texts: dict[str, dict[int, str]] = {}  # digests of longer replies
+
+    @property
+    def repeats_itself(self) -> bool:
+        """Whether all replies to an item were word for word the same, for every item asked more than once.
+
+        Replies of a few words are left out, for they say nothing of how they were drawn.
+        """
+        repeated = [texts.values() for texts in self._texts.values() if len(texts) > 1]
+        return bool(repeated) and all(len(set(texts)) == 1 for texts in repeated)
 
     def draw(self, items: Sequence[Item], samples: int, rule: Rule | None) -> Iterator[Sample]:
         """Yield the samples of each item in order, `samples` of each, or fewer where the rule stops.
@@ -74,4 +88,7 @@ class ModelSampler:
         refused = refused_before(self._store, store_key(request, number))
         if refused is not None:
             return Sample(item.id, number, "overflow", refused.detail, seed=item.seed)
-        return sample_of(item, number, await ask(request, number), self._settings)
+        got = await ask(request, number)
+        if isinstance(got, Reply) and len(text := text_in(got)) >= LONG:
+            self._texts.setdefault(item.id, {})[number] = digest(text)
+        return sample_of(item, number, got, self._settings)

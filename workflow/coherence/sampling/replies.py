@@ -48,7 +48,7 @@ def _read(item: Item, reply: Reply, settings: ModelSettings) -> dict[str, Any]:
         reason = INCOMPLETE.get(reply.stop_reason or "", "unparsable")
         return {"reason": reason, "detail": f"stop reason {clipped(reply.stop_reason or '')}"}
     try:
-        said = _schema_said(_text(reply)) if settings.answer == "schema" else _line_said(_text(reply))
+        said = _schema_said(text_in(reply)) if settings.answer == "schema" else _line_said(text_in(reply))
         answer, number = identity_of(item, said.answer)
     except (AnswerError, msgspec.ValidationError) as error:
         return {"reason": "unparsable", "detail": clipped(str(error))}
@@ -86,7 +86,8 @@ def _json(text: str) -> Any:
         return None
 
 
-def _text(reply: Reply) -> str:
+def text_in(reply: Reply) -> str:
+    """Return the text blocks of a reply; other kinds of block (thinking) are passed over."""
     blocks: list[Any] = [block for block in reply.message["content"] if isinstance(block, dict)]
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
     return "".join(text for text in texts if isinstance(text, str))
