@@ -94,13 +94,15 @@ def outcomes(folder: Path) -> list[dict[str, str]]:
 
 
 def lines(folder: Path, name: str) -> list[dict[str, Any]]:
-    text = (folder / "results/samples" / DATASET / f"{name}.jsonl").read_text("utf-8")
+    (path,) = (folder / "results/samples" / DATASET).glob(f"*/{name}.jsonl")
+    text = path.read_text("utf-8")
     return [json.loads(line) for line in text.split("\n") if line]
 
 
 def files(folder: Path) -> dict[str, bytes]:
     """What was written, by name."""
-    return {path.name: path.read_bytes() for path in (folder / "results/samples" / DATASET).iterdir()}
+    made = (path for path in (folder / "results/samples" / DATASET).rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in made}
 
 
 def stored(folder: Path) -> int:

@@ -127,7 +127,7 @@ STATES = {
 def test_each_way_of_failing_is_a_state_of_its_own_and_never_a_failure(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    limits = {"timeout_seconds": 3, "max_output_bytes": 100_000, "concurrency": 4}
+    limits = {"timeout_seconds": 2, "max_output_bytes": 100_000, "concurrency": 4}
     write_config(folder, items(*STATES.values(), "pass"), samples=1, command=command(**limits))
     assert sample() == 0
 
@@ -167,9 +167,10 @@ def test_what_belongs_to_the_command_makes_new_runs_and_the_rest_does_not(folder
     assert runs() == 1
 
 
-def wait_for(folder: Path, number: int) -> None:
+def wait_for(folder: Path, number: int, done: int = 0) -> None:
+    """Wait until so many commands have begun and so many runs are kept."""
     until = time.monotonic() + 30
-    while len(logged(folder)) < number:
+    while len(logged(folder)) < number or kept(folder) < done:
         assert time.monotonic() < until, (folder / "stderr").read_text()
         time.sleep(0.02)
 
@@ -196,17 +197,21 @@ def test_a_kill_loses_only_what_was_running(folder: Path) -> None:
 
 
 def test_a_command_that_outlives_a_killed_run_is_not_run_beside_itself(folder: Path) -> None:
-    write_config(folder, items("time.sleep(6)", "pass"), samples=1, command=command(concurrency=2))
+    waiting = "while not os.path.exists('go'): time.sleep(0.05)"
+    write_config(folder, items(waiting, "pass"), samples=1, command=command(concurrency=2))
     process = start(folder)
-    wait_for(folder, 2)
+    wait_for(folder, 2, done=1)
     process.kill()
     process.wait()
 
     assert sample() == 0
     assert [row["stop_reason"] for row in outcomes(folder)] == ["running", ""]
     assert Counter(line[0] for line in logged(folder))["q0"] == 1
-    time.sleep(7)
-    assert sample() == 0
+    (folder / "go").touch()
+    until = time.monotonic() + 30
+    while outcomes(folder)[0]["stop_reason"] == "running" and time.monotonic() < until:
+        time.sleep(0.1)
+        assert sample() == 0
     assert [row["passed"] for row in outcomes(folder)] == ["true", "true"]
 
 

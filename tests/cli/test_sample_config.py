@@ -1,5 +1,6 @@
 """The settings of `coherence sample`: what is wrong is named with its key."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,24 @@ def test_what_is_wrong_is_named(fields: dict[str, Any], words: str) -> None:
 )
 def test_whose_samples_these_are(fields: dict[str, Any], group: str) -> None:
     assert config(**fields).source.group == group
+
+
+@pytest.mark.parametrize(
+    ("group", "folder"),
+    [
+        ("claude-sonnet-4-6", "claude-sonnet-4-6"),
+        ("s + m", "s-+-m-[0-9a-f]{8}"),
+        ("../../x", "x-[0-9a-f]{8}"),
+        ("..", "-[0-9a-f]{8}"),
+        ("y" * 300, "y{60}-[0-9a-f]{8}"),
+        ("\x1b/\n", "-[0-9a-f]{8}"),
+    ],
+)
+def test_a_group_s_folder_is_one_name_below_the_dataset_s(group: str, folder: str) -> None:
+    made = config(**MODEL, group=group)
+
+    assert made.group_folder.parent == made.folder == Path("results/samples/a")
+    assert re.fullmatch(folder.replace("+", "[+]"), made.group_folder.name)
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,32 @@ def test_a_second_run_asks_nothing_and_an_offline_replay_is_the_same_to_the_byte
     assert files(tmp_path) == first
 
 
+def test_groups_of_one_name_stand_in_one_table(
+    tmp_path: Path, server: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("one", "two", "one"):
+        write_config(tmp_path, sums(2), model={**model(server.url), "model": name})
+        assert sample() == 0
+
+    assert [(row["group"], row["task"]) for row in outcomes(tmp_path)] == [
+        (group, f"case-0000{n}") for group in ("one", "two") for n in range(2) for _ in range(3)
+    ]
+    assert "outcomes.csv holds one (6 rows), two (6 rows)" in capsys.readouterr().out
+    assert len(server.log) == 12
+
+
+def test_a_strange_file_among_the_groups_is_named(
+    tmp_path: Path, server: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strange = tmp_path / "results/samples/sums/other/outcomes.csv"
+    strange.parent.mkdir(parents=True)
+    strange.write_text("a,b\n1,2\n")
+    write_config(tmp_path, sums(1), model=model(server.url))
+
+    assert sample() == 1
+    assert "other/outcomes.csv: is no table of outcomes" in capsys.readouterr().err
+
+
 def test_more_samples_keep_the_first_ones(tmp_path: Path, server: MessagesServer) -> None:
     write_config(tmp_path, sums(2), samples=2, model=model(server.url))
     assert sample() == 0
@@ -131,7 +157,7 @@ def test_without_any_answer_the_code_is_1(tmp_path: Path, server: MessagesServer
 
 
 def test_faults_and_a_kill_lose_nothing_and_ask_nothing_twice(tmp_path: Path, server: MessagesServer) -> None:
-    kinds = sorted(set(PASSING) - {"hang", "200 cut short"})
+    kinds = sorted(kind for kind in PASSING if kind not in {"hang", "200 cut short"} and "after" not in kind)
     adder = server.dealers.pop()
     server.dealers += [Chance(0.5, 3, kinds), adder]
     server.delay = 0.02

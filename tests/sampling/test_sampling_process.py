@@ -10,7 +10,7 @@ from threading import Event, Timer
 
 import pytest
 
-from coherence.sampling.process import ERRORS_KEPT, Ended, Limits, run
+from coherence.sampling.process import ERRORS_KEPT, Ended, Limits, NotStartedError, run
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_stop_ends_the_process(held: int) -> None:
 
 
 def test_what_cannot_be_started_is_an_error(held: int) -> None:
-    with pytest.raises(OSError):
+    with pytest.raises(NotStartedError, match="no/such"):
         run(["/no/such/program"], b"", {}, Limits(1, 1), Event(), held)
 
 

@@ -47,6 +47,7 @@ def read(output: Any, item: Item = CHOICE, pass_reward: float = 1.0, **fields: A
         ({"answer": "A", "trace": "x" * 501}, CHOICE, {"trajectory": "k"}),
         ('log\n{"answer": "A"}\n\n', CHOICE, {"answer": "A"}),
         ('{\n "answer":\n "A"}', CHOICE, {"answer": "A"}),
+        ('{"answer": "A", "trace": ["\\ud800"]}', CHOICE, {"answer": "A"}),
         ({"answer": "A", "odd": 1, "b": 2}, CHOICE, {"answer": "A", "detail": "not read: b, odd"}),
     ],
 )  # fmt: skip

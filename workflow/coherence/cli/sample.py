@@ -1,6 +1,7 @@
 """`coherence sample`: items answered repeatedly, as a table of outcomes."""
 
 import argparse
+import csv
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from coherence.cli.sample_rehearsal import rehearsal
 from coherence.cli.sample_shown import text_of
 from coherence.errors import ConfigError, InputError
 from coherence.evaluation.render import write_records
-from coherence.files import write_lines
+from coherence.files import write_csv, write_lines
 from coherence.llm.account import Account
 from coherence.sampling import Sampler
 from coherence.sampling.command import CommandSampler
@@ -21,6 +22,7 @@ from coherence.sampling.model import ModelSampler
 from coherence.sampling.rows import COLUMNS, SampledItem, by_item, marked, outcome_row, sampled, used_of
 from coherence.sampling.samples import REASONS, Reason, Sample
 
+OUTCOMES: Final = "outcomes.csv"
 REPEATS: Final = (
     "the replies to each item are word for word the same, as from a fixed seed or a temperature of 0: their "
     "agreement says nothing of the model's own scatter. Look at the settings of the server."
@@ -42,16 +44,34 @@ def drawn(config: SampleConfig, items: Sequence[Item], sampler: Sampler) -> list
 
 
 def write(config: SampleConfig, items: Sequence[Item], samples: Sequence[Sample]) -> list[SampledItem]:
-    """Write the outcomes and the detail of items and samples, and return the items'."""
+    """Write the group's outcomes and the detail of its items and samples, and return the items'."""
     known = {item.id: item for item in items}
     used = used_of(config.samples, config.stopping)
     for_estimates = [sample for sample in samples if sample.sample < used]
     rows = (outcome_row(sample, known[sample.item], config.source) for sample in for_estimates)
     summed = [sampled(known[name], own, used, config.stopping) for name, own in by_item(samples)]
-    write_records(config.folder / "outcomes.csv", rows, COLUMNS)
-    write_lines(config.folder / "items.jsonl", summed)
-    write_lines(config.folder / "samples.jsonl", marked(samples, used))
+    write_records(config.group_folder / OUTCOMES, rows, COLUMNS)
+    write_lines(config.group_folder / "items.jsonl", summed)
+    write_lines(config.group_folder / "samples.jsonl", marked(samples, used))
     return summed
+
+
+def join_groups(folder: Path) -> Counter[str]:
+    """Write the outcomes of all groups into one file, and return the number of rows of each."""
+    rows = [row for path in sorted(folder.glob(f"*/{OUTCOMES}")) for row in read_rows(path)]
+    write_csv(folder / OUTCOMES, rows, COLUMNS)
+    return Counter(row["group"] for row in rows)
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table of outcomes; raise InputError for a file that is not one."""
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise InputError(
+                f"{path}: is no table of outcomes; delete its folder, or sample that group again"
+            )
+        return list(reader)
 
 
 def tell_unanswered(config: SampleConfig, samples: Sequence[Sample]) -> None:
@@ -106,5 +126,5 @@ def run(args: argparse.Namespace) -> int:
     tell_unanswered(config, samples)
     if isinstance(sampler, ModelSampler) and sampler.repeats_itself:
         say(f"sample {config.name}: {REPEATS}")
-    print_safely(text_of(config, summed))
+    print_safely(text_of(config, summed, join_groups(config.folder)))
     return int(all(sample.reason is not None for sample in samples))

@@ -1,7 +1,8 @@
 """The settings of `coherence sample`, typed; `config/README.md` explains every key."""
 
+import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 import yaml
@@ -9,10 +10,13 @@ from msgspec import Meta
 
 from coherence.cli.config import NAME, Positive, Section, line
 from coherence.errors import ConfigError
+from coherence.files import digest
 from coherence.incoherence.stopping import Rule
 from coherence.sampling.asking import ModelSettings
 from coherence.sampling.command_settings import CommandSettings
 from coherence.sampling.rows import Source
+
+LONGEST_FOLDER: Final = 60  # characters
 
 
 class SampleConfig(Section, frozen=True):
@@ -41,8 +45,15 @@ class SampleConfig(Section, frozen=True):
 
     @property
     def folder(self) -> Path:
-        """Where the outcomes are written."""
+        """Where the outcomes of all groups are, each group's own in a folder below."""
         return Path(self.results) / "samples" / self.name
+
+    @property
+    def group_folder(self) -> Path:
+        """Where what this group gave is written."""
+        group = self.source.group
+        plain = re.sub(r"[^A-Za-z0-9.+-]+", "-", group)[:LONGEST_FOLDER].strip(".-")
+        return self.folder / (plain if plain == group else f"{plain}-{digest(group)[:8]}")
 
     @property
     def ledger(self) -> Path:

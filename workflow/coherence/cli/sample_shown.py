@@ -1,5 +1,6 @@
 """What `coherence sample` prints: a row an item, and how to read it."""
 
+from collections.abc import Mapping
 from textwrap import fill
 from typing import Final
 
@@ -78,15 +79,17 @@ def bound_note(config: SampleConfig) -> str:
     )
 
 
-def text_of(config: SampleConfig, items: list[SampledItem]) -> str:
-    """Return the table of the items, its caption and where the files are."""
+def text_of(config: SampleConfig, items: list[SampledItem], groups: Mapping[str, int]) -> str:
+    """Return the table of the items, its caption, where the files are and what groups are in them."""
     rows = [cells(item) for item in items[:MOST_ROWS]]
     filled = [n for n in range(len(COLUMNS)) if any(row[n] for row in rows)]
     lines = [aligned([[row[n] for n in filled] for row in (COLUMNS, *rows)])]
     if len(items) > len(rows):
-        lines.append(f"... and {len(items) - len(rows)} more items in {config.folder / 'items.jsonl'}")
+        lines.append(f"... and {len(items) - len(rows)} more items in {config.group_folder / 'items.jsonl'}")
     head = f"{config.name}: {config.source.group}, {len(items)} items"
-    return "\n\n".join([head, "\n".join(lines), caption(config, items), f"Files: {config.folder}"])
+    held = ", ".join(f"{name} ({rows:,} rows)" for name, rows in groups.items())
+    made = f"Files: {config.group_folder}; {config.folder / 'outcomes.csv'} holds {held}"
+    return "\n\n".join([head, "\n".join(lines), caption(config, items), made])
 
 
 def _share(value: float | None) -> str:

@@ -80,8 +80,9 @@ class CommandSampler:
             try:
                 for future in futures:
                     yield future.result()
-            except BaseException:
-                self._stop.set()
+            except BaseException as error:
+                if not isinstance(error, Exception):  # told to stop; else what runs may end in peace
+                    self._stop.set()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
 
@@ -103,7 +104,7 @@ class CommandSampler:
         claim.begin()
         try:
             run = self._run(item, number, key, claim)
-        except OSError as error:
+        except process.NotStartedError as error:
             self._store.forget(key)
             return self._without(item, number, "not_started", clipped(str(error)))
         if run is None:  # told to stop: the note that it was begun stays

@@ -36,6 +36,10 @@ class Ended(Record, frozen=True):
     seconds: float
 
 
+class NotStartedError(Exception):
+    """The operating system could not start a command: nothing was run."""
+
+
 def run(
     arguments: Sequence[str],
     given: bytes,
@@ -44,7 +48,7 @@ def run(
     stop: Event,
     held: int,
 ) -> Ended:
-    """Run a command with `given` on stdin; raise OSError where it cannot be started.
+    """Run a command with `given` on stdin; raise NotStartedError where it cannot be started.
 
     The process and its children keep the file descriptor `held` open, so that its lock lasts as long as one
     of them. Once `stop` is set or a limit is met, all of its session is killed.
@@ -53,15 +57,18 @@ def run(
     with TemporaryFile() as stdin:
         stdin.write(given)
         stdin.seek(0)
-        process = subprocess.Popen(
-            list(arguments),
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(environment),
-            pass_fds=(held,),
-            start_new_session=True,
-        )
+        try:
+            process = subprocess.Popen(
+                list(arguments),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(environment),
+                pass_fds=(held,),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise NotStartedError(str(error)) from error
     listener = _Listener(process, limits, began)
     try:
         limit = listener.listen(stop)

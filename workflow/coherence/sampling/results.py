@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from coherence.llm.sending import clipped
+from coherence.llm.sending import clipped, object_in
 from coherence.sampling.answers import AnswerError, probabilities_of
 from coherence.sampling.items import Item, identity_of
 from coherence.sampling.runs import Run
@@ -104,11 +104,8 @@ def result_in(output: str) -> tuple[Result, list[str]]:
 def _object_in(output: str) -> dict[str, Any]:
     lines = [line for line in output.split("\n") if line.strip()]
     for text in (output, lines[-1] if lines else ""):
-        try:
-            value = msgspec.json.decode(text)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            continue
-        if isinstance(value, dict):
+        value = object_in(text)
+        if value is not None:
             return value
     what = f"its last line is {lines[-1][:80]!r}" if lines else "there is none"
     raise msgspec.ValidationError(f"no JSON object in the output; {what}")
