@@ -215,7 +215,9 @@ def test_a_command_that_outlives_a_killed_run_is_not_run_beside_itself(folder: P
     assert [row["passed"] for row in outcomes(folder)] == ["true", "true"]
 
 
-def test_what_may_have_acted_is_not_run_again_unasked(folder: Path) -> None:
+def test_what_may_have_acted_is_not_run_again_unasked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     approved = command(sandboxed=False, approved=True)
     write_config(folder, items("time.sleep(1)", "pass"), samples=1, command=approved)
     process = start(folder)
@@ -227,6 +229,9 @@ def test_what_may_have_acted_is_not_run_again_unasked(folder: Path) -> None:
     assert sample() == 0
     assert [row["stop_reason"] for row in outcomes(folder)] == ["interrupted", ""]
     assert Counter(line[0] for line in logged(folder)) == {"q0": 1, "q1": 1}
+    capsys.readouterr()
+    assert sample("--dry-run") == 0
+    assert "1 were begun and killed and may have acted" in capsys.readouterr().out
     assert sample("--again", "interrupted") == 0
     assert [row["passed"] for row in outcomes(folder)] == ["true", "true"]
     assert Counter(line[0] for line in logged(folder)) == {"q0": 2, "q1": 1}

@@ -40,6 +40,8 @@ def config(**fields: Any) -> SampleConfig:
         ({**MODEL, "stopping": {"rule": "sprt", "d0": 0.2, "d1": 0.1}}, "`d1` must be above `d0`"),
         ({"model": {"model": "m", "mode": "batch"}, "stopping": {"rule": "sprt"}}, "leave `stopping`"),
         ({**COMMAND, "budget_usd": 1}, "budget_usd"),
+        ({**MODEL, "group": "a\nb"}, "group: 'a\\nb' must be printable"),
+        ({**MODEL, "scaffold": " "}, "scaffold"),
     ],
 )
 def test_what_is_wrong_is_named(fields: dict[str, Any], words: str) -> None:
@@ -71,7 +73,7 @@ def test_whose_samples_these_are(fields: dict[str, Any], group: str) -> None:
         ("../../x", "x-[0-9a-f]{8}"),
         ("..", "-[0-9a-f]{8}"),
         ("y" * 300, "y{60}-[0-9a-f]{8}"),
-        ("\x1b/\n", "-[0-9a-f]{8}"),
+        ("/:", "-[0-9a-f]{8}"),
     ],
 )
 def test_a_group_s_folder_is_one_name_below_the_dataset_s(group: str, folder: str) -> None:

@@ -98,7 +98,7 @@ def test_a_strange_file_among_the_groups_is_named(
 ) -> None:
     strange = tmp_path / "results/samples/sums/other/outcomes.csv"
     strange.parent.mkdir(parents=True)
-    strange.write_text("a,b\n1,2\n")
+    strange.write_bytes(b"a,b\n\xff,2\n")
     write_config(tmp_path, sums(1), model=model(server.url))
 
     assert sample() == 1
@@ -146,6 +146,22 @@ def test_a_sample_without_an_answer_has_its_reason_and_is_no_failure(
     said = capsys.readouterr().err
     assert f"9 samples, 6 answered, 3 not\n  3 {reason}: " in said
     assert "\x1b" not in said
+
+
+def test_an_item_that_is_too_long_is_not_sent_again_to_learn_it(
+    tmp_path: Path, server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    response = failure(400, "invalid_request_error", "prompt is too long: 300000 tokens > 200000 maximum")
+    server.dealers.insert(0, containing("case-00001", response, times=99))
+    write_config(tmp_path, sums(3), model=model(server.url))
+    assert sample() == 0
+    first, asked = files(tmp_path), len(server.log)
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    write_config(tmp_path, sums(3), model=model(server.url, offline=True))
+    assert sample() == 0
+
+    assert [row["stop_reason"] for row in outcomes(tmp_path)][3:6] == ["overflow"] * 3
+    assert (files(tmp_path), len(server.log)) == (first, asked)
 
 
 def test_without_any_answer_the_code_is_1(tmp_path: Path, server: MessagesServer) -> None:

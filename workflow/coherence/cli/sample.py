@@ -1,21 +1,19 @@
 """`coherence sample`: items answered repeatedly, as a table of outcomes."""
 
 import argparse
-import csv
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from coherence.cli.arguments import print_safely, say
+from coherence.cli.arguments import print_safely, printable, say
 from coherence.cli.sample_config import SampleConfig, read
 from coherence.cli.sample_rehearsal import rehearsal
 from coherence.cli.sample_shown import text_of
 from coherence.errors import ConfigError, InputError
 from coherence.evaluation.render import write_records
-from coherence.files import write_csv, write_lines
+from coherence.files import write_bytes, write_lines
 from coherence.llm.account import Account
-from coherence.sampling import Sampler
 from coherence.sampling.command import CommandSampler
 from coherence.sampling.items import Item, read_items
 from coherence.sampling.model import ModelSampler
@@ -38,11 +36,6 @@ def sampler_of(config: SampleConfig, again: Sequence[Reason]) -> ModelSampler | 
     return CommandSampler(config.command, Path(config.runs), again)
 
 
-def drawn(config: SampleConfig, items: Sequence[Item], sampler: Sampler) -> list[Sample]:
-    """Return all samples; JudgeError where the run could not go on, all that was done being kept."""
-    return list(sampler.draw(items, config.samples, config.stopping))
-
-
 def write(config: SampleConfig, items: Sequence[Item], samples: Sequence[Sample]) -> list[SampledItem]:
     """Write the group's outcomes and the detail of its items and samples, and return the items'."""
     known = {item.id: item for item in items}
@@ -56,22 +49,21 @@ def write(config: SampleConfig, items: Sequence[Item], samples: Sequence[Sample]
     return summed
 
 
-def join_groups(folder: Path) -> Counter[str]:
-    """Write the outcomes of all groups into one file, and return the number of rows of each."""
-    rows = [row for path in sorted(folder.glob(f"*/{OUTCOMES}")) for row in read_rows(path)]
-    write_csv(folder / OUTCOMES, rows, COLUMNS)
-    return Counter(row["group"] for row in rows)
+def join_groups(folder: Path) -> dict[str, int]:
+    """Write the outcomes of all groups into one file, and return the number of rows in each group's folder.
 
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table of outcomes; raise InputError for a file that is not one."""
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise InputError(
-                f"{path}: is no table of outcomes; delete its folder, or sample that group again"
-            )
-        return list(reader)
+    Raises InputError for a file among them that is no table of outcomes.
+    """
+    head = f"{','.join(COLUMNS)}\n".encode()
+    bodies: dict[str, bytes] = {}
+    for path in sorted(folder.glob(f"*/{OUTCOMES}")):
+        data = path.read_bytes()
+        if not data.startswith(head):
+            what = "is no table of outcomes; delete its folder, or sample that group again"
+            raise InputError(f"{path}: {what}")
+        bodies[path.parent.name] = data.removeprefix(head)
+    write_bytes(folder / OUTCOMES, head + b"".join(bodies.values()))
+    return {name: body.count(b"\n") for name, body in bodies.items()}  # no cell holds a line break
 
 
 def tell_unanswered(config: SampleConfig, samples: Sequence[Sample]) -> None:
@@ -117,14 +109,12 @@ def run(args: argparse.Namespace) -> int:
     sampler = sampler_of(config, again_of(config, args.again))
     items = read_items(Path(config.items), targets=config.model is not None)
     if args.dry_run:
-        print_safely(rehearsal(config, items, sampler))
+        print_safely(printable(rehearsal(config, items, sampler)))
         return 0
-    samples = drawn(config, items, sampler)
-    if not samples:
-        raise InputError(f"{config.items}: no sample was drawn")
+    samples = list(sampler.draw(items, config.samples, config.stopping))
     summed = write(config, items, samples)
     tell_unanswered(config, samples)
     if isinstance(sampler, ModelSampler) and sampler.repeats_itself:
         say(f"sample {config.name}: {REPEATS}")
-    print_safely(text_of(config, summed, join_groups(config.folder)))
+    print_safely(printable(text_of(config, summed, join_groups(config.folder))))
     return int(all(sample.reason is not None for sample in samples))

@@ -102,8 +102,17 @@ def parse(raw: Any, origin: str) -> SampleConfig:
         )
     if (config.model is None) == (config.command is None):
         raise ConfigError(f"{origin}: give `model` to ask a model or `command` to run one, one of them")
+    check_names(config, origin)
     check_model(config, origin)
     return config
+
+
+def check_names(config: SampleConfig, origin: str) -> None:
+    """Raise ConfigError for a name that could not stand in a table."""
+    for key in ("group", "scaffold", "backbone"):
+        name = getattr(config, key)
+        if name is not None and not (name.strip() and name.isprintable()):
+            raise ConfigError(f"{origin}: {key}: {name!r} must be printable and not empty")
 
 
 def check_model(config: SampleConfig, origin: str) -> None:

@@ -1,6 +1,7 @@
 """`coherence sample --dry-run`: what would be asked or run, without doing it."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -68,8 +69,12 @@ def would_run(
 ) -> Iterator[str]:
     """Yield the lines on the commands: how many runs are kept, and those that would be made."""
     found = list(sampler.rehearse(items, config.samples, config.stopping))
-    missing = [(item, arguments) for item, arguments, kept in found if kept is None]
-    yield f"{len(found) - len(missing):,} runs are in {config.runs} already and are not made again"
+    missing = [(item, arguments) for item, arguments, standing in found if standing == "missing"]
+    counts = Counter(standing for *_, standing in found)
+    yield f"{counts['kept']:,} runs are in {config.runs} already and are not made again"
+    if counts["interrupted"]:
+        n = counts["interrupted"]
+        yield f"{n:,} were begun and killed and may have acted: only `--again interrupted` makes them again"
     at_once, longest = command.concurrency, command.timeout_seconds
     yield f"{len(missing):,} commands would run, {at_once} at once, each for {longest:g} s at the most:"
     for item, arguments in missing[:SHOWN]:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from coherence.files import digest, encode
 from coherence.incoherence.stopping import Rule, stops
@@ -24,6 +24,7 @@ from coherence.sampling.runs import Claim, Run, RunStore
 from coherence.sampling.samples import Reason, Sample
 
 PASSED_ON: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "SHELL", "TERM")
+Standing = Literal["kept", "missing", "interrupted"]
 LAST_WORDS: Final = 300  # characters of stderr in a reason
 
 
@@ -62,13 +63,15 @@ class CommandSampler:
 
     def rehearse(
         self, items: Sequence[Item], samples: int, rule: Rule | None
-    ) -> Iterator[tuple[str, tuple[str, ...], Sample | None]]:
-        """Yield each item id and command that would run at the most, and what is kept of its run."""
+    ) -> Iterator[tuple[str, tuple[str, ...], Standing]]:
+        """Yield each item's id and command that would run at the most, and how its run stands."""
         for item in items:
             drawn: list[Sample] = []
             for number in range(samples):
                 sample = self._kept(item, number)
-                yield item.id, self._arguments(item, number), sample
+                barred = self._store.begun(self._key(item, number)) and not self._may_repeat
+                standing: Standing = "kept" if sample else "interrupted" if barred else "missing"
+                yield item.id, self._arguments(item, number), standing
                 drawn += [sample] if sample else []
                 if len(drawn) == number + 1 and _stopped(rule, drawn):
                     break
@@ -90,14 +93,17 @@ class CommandSampler:
         kept = self._kept(item, number)
         if kept is not None:
             return kept
-        with self._store.claimed(self._key(item, number)) as claim:
+        key = self._key(item, number)
+        with self._store.claimed(key) as claim:
             if claim is None:
                 return self._without(item, number, "running", "its file .begun is locked; wait, or end it")
-            return self._kept(item, number) or self._made(item, number, claim)
+            made_meanwhile = self._kept(item, number)
+            if made_meanwhile is not None:
+                self._store.forget(key)
+            return made_meanwhile or self._made(item, number, claim)
 
     def _made(self, item: Item, number: int, claim: Claim) -> Sample:
-        may_repeat = self._settings.sandboxed or "interrupted" in self._again
-        if claim.left_over and not may_repeat:
+        if claim.left_over and not self._may_repeat:
             why = "it may have acted and is not run again; `--again interrupted` does"
             return self._without(item, number, "interrupted", why)
         key = self._key(item, number)
@@ -141,6 +147,11 @@ class CommandSampler:
             reason=reason,
             detail=clipped(said) if reason else "",
         )
+
+    @property
+    def _may_repeat(self) -> bool:
+        """Whether a run that was begun and not ended may be made again."""
+        return self._settings.sandboxed or "interrupted" in self._again
 
     def _kept(self, item: Item, number: int) -> Sample | None:
         run = self._store.get(self._key(item, number))
