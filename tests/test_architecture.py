@@ -15,7 +15,7 @@ LAYERS = (
     {"records"},
     {"files"},
     {"formats", "features", "stats", "incoherence", "llm", "preprocess"},
-    {"judges", "paraphrase"},
+    {"judges", "paraphrase", "sampling"},
     {"evaluation", "figures", "report"},
     {"cli"},
 )
@@ -73,6 +73,7 @@ def test_no_relative_imports(path: Path) -> None:
         "coherence.cli.judge",
         "coherence.cli.gather",
         "coherence.cli.inspect",
+        "coherence.cli.sample",
     ],
 )
 def test_stages_start_without_heavy_imports(module: str) -> None:

@@ -13,10 +13,14 @@ from snakemake.utils import update_config
 
 from coherence import errors
 from coherence.cli.config import parse, schema
+from coherence.cli.sample_config import read as read_sampling
+from coherence.cli.sample_config import schema as sampling_schema
 from coherence.evaluation.spans import span_schema
+from coherence.sampling.items import read_items
 
 ROOT = Path(__file__).parents[1]
-CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
+SAMPLINGS = [ROOT / "config/sample.yaml"]  # of `coherence sample`, not of the workflow
+CONFIGS = sorted(set((ROOT / "config").glob("*.yaml")) - set(SAMPLINGS))
 
 
 def tracked() -> list[Path]:
@@ -69,13 +73,16 @@ def test_every_shipped_config_is_valid(path: Path) -> None:
     assert parse(whole, path.name).judges
 
 
-def test_every_setting_is_documented() -> None:
+@pytest.mark.parametrize("path", SAMPLINGS, ids=lambda path: path.name)
+def test_every_shipped_sampling_is_valid_and_its_items_can_be_read(path: Path) -> None:
+    assert read_items(ROOT / read_sampling(path).items, targets=True)
+
+
+@pytest.mark.parametrize("made", [schema, sampling_schema], ids=["workflow", "sample"])
+def test_every_setting_is_documented(made: Callable[[], dict[str, Any]]) -> None:
     text = (ROOT / "config/README.md").read_text()
     settings = {
-        key
-        for section in schema()["$defs"].values()
-        for key in section.get("properties", {})
-        if key != "kind"
+        key for section in made()["$defs"].values() for key in section.get("properties", {}) if key != "kind"
     }
     assert sorted(key for key in settings if f"`{key}`" not in text) == []
 

@@ -27,6 +27,7 @@ COMMANDS: Final[dict[str, str]] = {
     "figures": "draw the figures",
     "report": "write the report and the trajectory pages",
     "show": "print the failure rates and where the report is",
+    "sample": "answer items repeatedly by a model or a command: a table of outcomes",
     "agreement": "compare a judge with reference labels",
     "schema": "print the JSON schema of the config or of exported spans",
 }

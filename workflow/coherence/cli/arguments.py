@@ -24,6 +24,12 @@ def say(text: str) -> None:
     print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 - the command line's own voice
 
 
+def print_safely(text: str) -> None:
+    """Print to a terminal of any encoding."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201 - the command's answer
+
+
 def default_config() -> Path:
     """Return the config that is read where none is named."""
     return Path(os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG))

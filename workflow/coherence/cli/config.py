@@ -22,7 +22,7 @@ from coherence.preprocess import PreprocessSettings
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 MADE = (
     "audit.html config examples figures ledger.csv logs memo outcomes.json outcomes.parquet pages "
-    "provenance.json real replication replies report.html tables"
+    "provenance.json real replication replies report.html samples tables tasks"
 )
 RESERVED = frozenset(MADE.split())
 

@@ -9,7 +9,7 @@ from coherence.cli.config import Config, LlmJudge
 from coherence.cli.judge import llm_judge, read_transcripts
 from coherence.cli.layout import Layout
 from coherence.errors import InputError
-from coherence.judges.llm import cache_of, connection_of
+from coherence.judges.llm import LlmSettings, cache_of, connection_of
 from coherence.llm.counting import Tally, count_tokens
 from coherence.llm.ledger import Ledger
 from coherence.llm.models import model_file, model_of
@@ -17,6 +17,7 @@ from coherence.llm.prices import CHARS_PER_TOKEN, Tokens, price_of, tokens_in
 from coherence.llm.request import Request
 from coherence.llm.store import Reply
 from coherence.records import Record, Transcript
+from coherence.sampling.asking import ModelSettings
 
 REPLY_TOKENS: Final = 900  # a reply with one or two spans, where no stored reply tells
 REPLY_FACTOR: Final = 2.0  # replies may on average be half or twice as long as assumed
@@ -103,7 +104,9 @@ def outlook(config: Config, dataset: str, name: str, section: LlmJudge, offline:
     )
 
 
-def dollars_of(section: LlmJudge, tokens: Tokens, requests: int, reply_tokens: float) -> dict[str, Any]:
+def dollars_of(
+    section: LlmSettings | ModelSettings, tokens: Tokens, requests: int, reply_tokens: float
+) -> dict[str, Any]:
     """Return the dollars of an outlook; at the bounds both tokens and length of the replies are at theirs."""
     prices = section.prices or model_of(section.model).prices
     if prices is None:
@@ -118,7 +121,7 @@ def dollars_of(section: LlmJudge, tokens: Tokens, requests: int, reply_tokens: f
     return {"dollars": dollars, "most": most, "batch": dollars.value * prices.batch}
 
 
-def remarks(section: LlmJudge, longest: int) -> Iterator[str]:
+def remarks(section: LlmSettings | ModelSettings, longest: int) -> Iterator[str]:
     """Yield what is known to go against the settings or the model."""
     model = model_of(section.model)
     if model.lifecycle is not None:
@@ -130,11 +133,9 @@ def remarks(section: LlmJudge, longest: int) -> Iterator[str]:
     tokens = tokens_in(longest, section.model)
     if model.context is not None and tokens.high + section.max_tokens > model.context:
         yield f"the longest request may not fit the context window of {model.context:,} tokens"
-    if cache_of(section) != "none":
-        yield (
-            f"with the prompt cache ({cache_of(section)}) what requests share costs less: the figures are "
-            "without it"
-        )
+    cache = cache_of(section) if isinstance(section, LlmSettings) else section.cache
+    if cache != "none":
+        yield (f"with the prompt cache ({cache}) what requests share costs less: the figures are without it")
 
 
 def text_of(found: Outlook) -> str:

@@ -1,7 +1,6 @@
 """`coherence judge FILE`: one trajectory judged, and its spans in the terminal."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -9,7 +8,7 @@ from typing import Final
 import msgspec
 
 from coherence import formats
-from coherence.cli.arguments import printable, say
+from coherence.cli.arguments import print_safely, printable, say
 from coherence.cli.config import Config, RecordedJudge, RulesJudge, read
 from coherence.cli.inspect import guess_format
 from coherence.cli.judge import judge_of
@@ -131,12 +130,6 @@ def usage_of(replies: ReplyStore, judgement: Judgement) -> str:
     cost = "" if prices is None else f", about ${dollars(tokens, prices):.4f} at list price"
     told = {name: count for name, count in msgspec.structs.asdict(tokens).items() if count}
     return (", ".join(f"{count} {name}" for name, count in told.items()) or "unknown") + f" tokens{cost}"
-
-
-def print_safely(text: str) -> None:
-    """Print to a terminal of any encoding."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201 - the command's answer
 
 
 def run_file(args: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from coherence.files import read_json
 from coherence.judges.hearing import is_overflow
 from coherence.llm.request import Request, store_key
 from coherence.llm.store import Failure, Reply, ReplyStore, key_of
+from coherence.sampling.asking import asks_an_item
 
 OLD_FAILURE_DAYS = 30
 
@@ -103,17 +104,26 @@ def needed(config: Config) -> set[str]:
 
 
 def unneeded(store: ReplyStore, keys: set[str], before: str) -> Iterator[Path]:
-    """Yield the replies that are not needed, and the failures: those too that are answered by now or old.
+    """Yield the judges' replies that are not needed, and failures: those too that are answered by now or old.
 
     A refusal as too long stays: a replay learns from it, and from nothing else, that there are parts.
+    Replies that `coherence sample` has paid for are left alone: no workflow's config tells of them.
     """
     for path in store.replies():
-        if key_of(path) not in keys:
+        if key_of(path) not in keys and not is_a_sample(path):
             yield path
     for path in store.failures():
         key = key_of(path)
         if store.path(key).exists() or ((key not in keys or is_older(path, before)) and not is_refusal(path)):
             yield path
+
+
+def is_a_sample(path: Path) -> bool:
+    """Return whether a reply is a sample of an item; one that cannot be read is not."""
+    try:
+        return asks_an_item(read_json(path, Reply).request)
+    except InputError:
+        return False
 
 
 def is_older(path: Path, before: str) -> bool:

@@ -1,6 +1,7 @@
 """`coherence show`: the failure-rate table in the terminal, and where the report is."""
 
 import argparse
+from collections.abc import Sequence
 from textwrap import fill
 
 from coherence.cli.arguments import add_config_argument, config_of
@@ -16,8 +17,13 @@ WIDTH = 110
 def plain(table: Table) -> str:
     """Return the chosen columns of a table as aligned text."""
     chosen = [number for number, name in enumerate(table.columns) if name in COLUMNS]
-    lines = [[one_line(row[number]) for number in chosen] for row in (table.columns, *table.rows)]
-    widths = [max(len(line[number]) for line in lines) for number in range(len(chosen))]
+    return aligned([[row[number] for number in chosen] for row in (table.columns, *table.rows)])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of cells as lines in columns; no cell can leave its line."""
+    lines = [[one_line(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     padded = [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
     ]

@@ -1,1 +1,1 @@
-"""Error incoherence: repeated outcomes, how much of their error is consistent and how much is scatter."""
+"""Error incoherence: how much of repeated attempts' error is bias and how much is variance."""

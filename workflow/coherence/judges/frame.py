@@ -63,7 +63,7 @@ def inert(text: str) -> str:
 def framed(transcript: Transcript) -> str:
     """Return the transcript as framed text: the same for the same steps, whatever the trajectory's id."""
     sections = [("BEGIN TRANSCRIPT", ""), *_sections(transcript), ("END TRANSCRIPT", "")]
-    marker = _marker(sections)
+    marker = marker_for(sections)
     return "\n".join(f"[{marker} {heading}]" + (text and f"\n{text}") for heading, text in sections)
 
 
@@ -74,7 +74,8 @@ def _sections(transcript: Transcript) -> Iterator[tuple[str, str]]:
             yield field.upper() if text else f"{field.upper()} without content", inert(text)
 
 
-def _marker(sections: list[tuple[str, str]]) -> str:
+def marker_for(sections: list[tuple[str, str]]) -> str:
+    """Return the marker of a frame of (heading, text) sections: hex digits that no text among them holds."""
     whole = digest(*(part for section in sections for part in section))
     inside = "\n".join(text for _, text in sections).lower()
     length = SHORTEST_MARKER

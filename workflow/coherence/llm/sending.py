@@ -112,7 +112,7 @@ async def send(sdk: "AsyncAnthropic", request: Request, cache: Cache = "none") -
 
 def read(data: bytes, request_id: str | None) -> Sent | Fault:
     """Return the message in the body of a response of status 200, or the fault in its place."""
-    message = _decoded(data)
+    message = object_in(data)
     if message is not None and isinstance(message.get("content"), list):
         return Sent(message, request_id)
     said = (message or {}).get("error")
@@ -227,8 +227,8 @@ def usage_in(body: Mapping[str, Any]) -> dict[str, Any]:
     return usage if isinstance(usage, dict) else {}
 
 
-def _decoded(data: bytes) -> dict[str, Any] | None:
-    """Return the object in a response's body, fit to be stored, or None where there is none."""
+def object_in(data: bytes | str) -> dict[str, Any] | None:
+    """Return the JSON object that data are, fit to be stored, or None where they are none."""
     try:
         text = json.dumps(json.loads(data), ensure_ascii=False)
         decoded = msgspec.json.decode(without_surrogates(text), type=dict[str, Any])
