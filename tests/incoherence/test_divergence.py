@@ -6,6 +6,7 @@ from incoherence_samples import answers, expected, vectors
 
 from coherence.incoherence.divergence import classes_seen, kl_answers, kl_vectors
 from coherence.incoherence.modal import modal_margin
+from coherence.incoherence.parts import Estimator
 
 FIVE = np.array([5])
 
@@ -53,11 +54,11 @@ def test_the_jackknife_takes_away_most_of_the_bias() -> None:
     ratio = np.log1p(1e-2) - np.log(1e-2)
     truth = ratio - np.log(np.exp(ratio * np.array(chances)).sum())
 
-    def error_of(estimator: str) -> float:
-        return abs(
-            expected(chances, 8, lambda c: kl_answers(c, np.full(c.items, 3), estimator, 1e-2).variance)
-            - truth  # type: ignore[arg-type]
+    def error_of(estimator: Estimator) -> float:
+        variance = expected(
+            chances, 8, lambda counts: kl_answers(counts, np.full(counts.items, 3), estimator, 1e-2).variance
         )
+        return abs(variance - float(truth))
 
     assert error_of("jackknife") < error_of("plug-in") / 2
 
@@ -67,9 +68,9 @@ def test_single_answers_are_vectors_of_zeros_and_ones() -> None:
     items = ["BBBAC", "AAAAA", "BCDE"]
     long = vectors(*[([hot["ABCDE".index(letter)] for letter in given], hot[0]) for given in items])
     sparse = answers(*[(given, "A") for given in items])
-    for estimator in ("plug-in", "jackknife"):
-        one = kl_vectors(long, estimator)  # type: ignore[arg-type]
-        other = kl_answers(sparse, np.full(3, 5), estimator)  # type: ignore[arg-type]
+    kinds: tuple[Estimator, ...] = ("plug-in", "jackknife")
+    for estimator in kinds:
+        one, other = kl_vectors(long, estimator), kl_answers(sparse, np.full(3, 5), estimator)
         assert one.bias == pytest.approx(other.bias)
         assert one.variance == pytest.approx(other.variance)
 

@@ -58,7 +58,9 @@ def bench_tests(root: Path) -> dict[str, dict[str, dict[str, dict[str, bool]]]]:
 
 def coverage(root: Path, name: str) -> Parts:
     """Every test any attempt at the task had; one without a result did not pass."""
-    item, width, values = [], [], []
+    item: list[int] = []
+    width: list[int] = []
+    values: list[bool] = []
     for attempts in bench_tests(root)[name].values():
         if len(attempts) < LEAST:
             continue
