@@ -1,8 +1,8 @@
 """How often intervals of error incoherence hold the true value, for made-up tasks of known answer chances.
 
 Four answers a task; their chances are Dirichlet with weights 2, 1, .5, .5, the target is the first. The truth
-is the ratio of expected sums over endless tasks. Prints coverage in % of nominal 95 % intervals, and how often
-the permutation test calls two groups of equal incoherence and unequal error different at 5 %.
+is the ratio of expected sums over endless tasks. Prints coverage in % of nominal 95 % intervals, and how
+often the permutation test calls two groups of equal incoherence and unequal error different at 5 %.
 """
 
 import argparse

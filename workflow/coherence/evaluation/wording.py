@@ -92,3 +92,10 @@ def left_out(**kinds: int) -> str:
     """Return "2 unjudged, 1 unknown outcome", in the order given, without what is 0."""
     named = [f"{count:,} {kind.replace('_', ' ')}" for kind, count in kinds.items() if count]
     return ", ".join(named) or NONE
+
+
+def value(measured: float) -> str:
+    """Return a measured value with about three digits: "12,345", "87", "0.125"."""
+    digits = 0 if abs(measured) >= 100 else 1 if abs(measured) >= 10 else 3
+    text = f"{half_up(measured, digits):,}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

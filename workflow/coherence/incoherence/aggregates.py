@@ -1,8 +1,8 @@
 """Incoherence of a group: the ratio of sums over items, with intervals by resampling or linearising items.
 
 The ratio of sums, never the mean of ratios. Items are the sample: attempts are not resampled, which would add
-their bias a second time. With 3 to 5 attempts at 20 to 100 items both intervals held the truth in 94 to 95 % of
-simulated samples, the percentile bootstrap of plug-in values in 0 to 56 % (tests/bench/coverage.py).
+their bias a second time. With 3 to 5 attempts at 20 to 100 items both intervals held the truth in 94 to 95 %
+of simulated samples, the percentile bootstrap of plug-in values in 0 to 56 % (tests/bench/coverage.py).
 """
 
 from math import sqrt

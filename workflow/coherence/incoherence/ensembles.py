@@ -12,8 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from coherence.incoherence.divergence import DELTA
+from coherence.incoherence.divergence import DELTA, kl_vectors
 from coherence.incoherence.parts import Floats, Ints, Parts
+from coherence.incoherence.squares import Vectors
 from coherence.incoherence.tallies import Tally
 from coherence.records import Record
 
@@ -48,7 +49,7 @@ def averaged(parts: Parts, votes: int) -> Ensemble:
     return Ensemble(votes, parts.bias + variance, variance)
 
 
-def geometric(logs: Floats, target: Floats, votes: int, delta: float = DELTA) -> float | None:
+def geometric(logs: Floats, target: Floats, votes: int) -> float | None:
     """Return the expected KL(target, geometric mean of `votes` attempts) of one item, None beyond the limit.
 
     `logs` has a row an attempt: the logarithms of its smoothed probabilities.
@@ -64,6 +65,25 @@ def geometric(logs: Floats, target: Floats, votes: int, delta: float = DELTA) ->
     known = target > 0
     entropy = float((target[known] * np.log(target[known])).sum())
     return entropy - float(target @ logs.mean(axis=0)) + float(partition.mean())
+
+
+def geometric_means(vectors: Vectors, votes: int, delta: float = DELTA) -> Ensemble:
+    """Return error (KL, nats) and variance of the geometric mean of `votes` attempts, by item.
+
+    Bias is that of single attempts, which geometric averaging keeps: estimated by the jackknife.
+    """
+    items = len(vectors.width)
+    n = np.bincount(vectors.item, minlength=items)
+    bias = kl_vectors(vectors, "jackknife", delta).bias
+    error = np.full(items, np.nan)
+    cells = np.concatenate([[0], np.cumsum(n * vectors.width)])
+    places = np.concatenate([[0], np.cumsum(vectors.width)])
+    for item in np.flatnonzero(n >= votes):
+        table = vectors.values[cells[item] : cells[item + 1]].reshape(n[item], -1).astype(float)
+        logs = np.log(table + delta) - np.log1p(vectors.width[item] * delta)
+        found = geometric(logs, vectors.target[places[item] : places[item + 1]], votes)
+        error[item] = np.nan if found is None else found
+    return Ensemble(votes, error, error - bias)
 
 
 def _patterns(counts: Tally) -> tuple[Ints, Ints]:

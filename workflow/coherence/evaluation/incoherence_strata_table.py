@@ -1,0 +1,78 @@
+"""The table of strata."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from coherence.evaluation import wording
+from coherence.evaluation.decompositions import BINARY, LABELS, note_of
+from coherence.evaluation.error_incoherence import interval_fields, share, span
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.incoherence_strata import ALL_GROUPS, DIFFICULTY, Stratum
+from coherence.evaluation.readings import marked, simulation_note
+from coherence.evaluation.render import Table, records, shown
+from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
+from coherence.incoherence.paired import SIGN_FLIP
+from coherence.incoherence.trends import KENDALL
+from coherence.stats.intervals import LEVEL_TEXT
+
+FIELDS: Final[dict[str, str]] = {
+    **{name: name for name in ("dataset", "group")},
+    "outcome": "kind",
+    "decomposition": "decomposition",
+    **{name: name for name in ("by", "stratum", "low", "high", "centre")},
+    "tasks": "found.items",
+    "attempts": "found.attempts",
+    "attempts_a_task_min": "found.fewest",
+    "attempts_a_task_max": "found.most",
+    **{name: f"found.{name}" for name in ("error", "bias", "variance", "incoherence")},
+    **interval_fields("found.jackknife", "jackknife_t"),
+    **interval_fields("found.delta", "delta_t"),
+    "interval_tasks": "found.jackknife.n",
+    "tasks_never_wrong": "found.never_wrong",
+    "tasks_unknown": "unknown",
+    "test": "test",
+    "test_tasks": "n_test",
+    "tau": "tau",
+    "p": "p",
+    "simulated": "simulated",
+}
+
+_COLUMNS: Final[dict[str, Callable[[Stratum], str]]] = {
+    "Dataset": lambda row: marked(row.dataset, row.simulated),
+    "Group": lambda row: row.group,
+    "Decomposition": lambda row: LABELS[row.decomposition],
+    "By": lambda row: row.by.replace("_", " "),
+    "Stratum": lambda row: row.stratum,
+    "Tasks": lambda row: wording.count(row.found.items),
+    "Attempts a task": lambda row: span(row.found.fewest, row.found.most),
+    "Error": lambda row: share(row.found.error),
+    "Incoherence": lambda row: share(row.found.incoherence, row.found.jackknife),
+    "Tau": lambda row: share(row.tau),
+    "p": lambda row: wording.p_value(row.p),
+    "Left out": lambda row: wording.left_out(no_value_or_half_too_small=row.unknown),
+    "Note": lambda row: note_of(row.kind, row.decomposition) or wording.NONE,
+}
+
+
+def table(rows: Sequence[Stratum], settings: IncoherenceSettings) -> Table:
+    """Return `incoherence_strata`."""
+    draws = f"{settings.permutations.number:,} swaps, seed {settings.permutations.seed}"
+    return Table(
+        name="incoherence_strata",
+        title="Error incoherence within strata",
+        caption=(
+            f"Incoherence: sum of variances / sum of errors of the stratum's tasks ({LEVEL_TEXT} "
+            f"{JACKKNIFE_T} interval; {DELTA_T} in the CSV). Buckets: equally many tasks of a group by their mean "
+            f"length, or by their {DIFFICULTY} (mean failure rate, each group once); equal values stay together. "
+            f"Tau and p: {KENDALL}, of the tasks' own incoherence with what divides them, tasks never wrong left "
+            f"out. Within the task: attempts below against at or above the task's own median, over tasks with "
+            f"enough attempts in both; p: {SIGN_FLIP} ({draws}, or all). {ALL_GROUPS}: buckets as in each group, "
+            f'intervals over tasks. p are not adjusted. "{BINARY}": such a trend is one of pass rates.'
+        ),
+        columns=tuple(_COLUMNS),
+        rows=shown(rows, _COLUMNS),
+        fields=tuple(FIELDS),
+        records=records(rows, FIELDS),
+        note=simulation_note((row.dataset, row.simulated) for row in rows),
+        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
+    )

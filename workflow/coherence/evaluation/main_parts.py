@@ -1,0 +1,60 @@
+"""The one decomposition of each group that strata, pairs, votes and figures rest on."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from coherence.evaluation.decompositions import decompose
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.outcome_kinds import Outcomes, kinds_of, outcomes
+from coherence.evaluation.repeated import Group
+from coherence.incoherence.parts import Floats, Parts
+from coherence.records import Record
+
+
+class MainParts(Record, frozen=True, eq=False):
+    """A group's outcomes of one kind with their parts by the main decomposition of that kind."""
+
+    outcomes: Outcomes
+    decomposition: str
+    parts: Parts
+
+    @property
+    def group(self) -> Group:
+        """The group."""
+        return self.outcomes.group
+
+    @property
+    def dataset(self) -> str:
+        """The group's dataset."""
+        return self.outcomes.group.dataset
+
+    @property
+    def kind(self) -> str:
+        """The kind of outcome."""
+        return self.outcomes.kind
+
+
+def main_parts(group: Group, settings: IncoherenceSettings, kind: str | None = None) -> MainParts | None:
+    """Return the parts by the most telling kind of outcome, or by the one named; None where there is none."""
+    kinds = kinds_of(group, settings)
+    if not kinds or (kind is not None and kind not in kinds):
+        return None
+    found = outcomes(group, kind or kinds[0])
+    name = settings.decompositions_of(found.kind)[0]
+    return MainParts(found, name, decompose(found, name, settings))
+
+
+def by_dataset(groups: Iterable[Group]) -> dict[str, list[Group]]:
+    """Return the groups of each dataset, in order."""
+    found: dict[str, list[Group]] = {}
+    for group in groups:
+        found.setdefault(group.dataset, []).append(group)
+    return found
+
+
+def error_of_tasks(main: MainParts) -> Floats:
+    """Return the error of each task of the dataset, NaN where the group has none."""
+    error = np.full(len(main.group.tasks), np.nan)
+    error[main.outcomes.tasks] = main.parts.error
+    return error
