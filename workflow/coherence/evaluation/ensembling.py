@@ -136,11 +136,12 @@ def table(rows: Sequence[Votes], settings: IncoherenceSettings) -> Table:
         title="Error and incoherence against the number of votes",
         caption=(
             "Exact expectations over all subsets of a task's attempts, nothing simulated. Majority: the most "
-            "frequent answer, ties broken at random; of pass or fail, the more frequent one, which needs a judge "
-            "to tell them apart. Means: of probabilities (geometric: for KL in nats), test results or numbers. "
-            f"Error: {LEVEL_TEXT} {RATE_T} interval, over tasks with at least so many attempts. Variance of a "
-            "majority needs twice as many (tasks parted): two ensembles without a common attempt. Incoherence: "
-            f"{LEVEL_TEXT} {JACKKNIFE_T} interval. The tasks differ between rows where attempts do."
+            "frequent answer, ties broken at random; of pass or fail, the more frequent one, which needs a "
+            "judge to tell them apart. Means: of probabilities (geometric: for KL in nats), test results or "
+            f"numbers. Error: {LEVEL_TEXT} {RATE_T} interval over tasks with at least so many attempts. The "
+            "variance of a majority needs twice as many (tasks parted): two ensembles without a common "
+            f"attempt. Incoherence: {LEVEL_TEXT} {JACKKNIFE_T} interval over tasks parted. Where tasks have "
+            "unequal attempts, rows are of different tasks."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),

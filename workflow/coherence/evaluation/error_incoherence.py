@@ -182,12 +182,13 @@ def table(rows: Sequence[Incoherence], settings: IncoherenceSettings) -> Table:
         name="incoherence",
         title="Error incoherence of repeated attempts",
         caption=(
-            "Error = bias + variance, means over tasks with enough attempts; incoherence: sum of variances / "
-            f"sum of errors ({LEVEL_TEXT} {JACKKNIFE_T} interval; beside it {DELTA_T}). Estimator: "
-            f"{settings.estimator}; KL and modal margin have no unbiased one and are jackknifed over "
-            "attempts: groups with unequal attempts a task are not to be compared by them. Unbiased parts of "
-            "few tasks may lie outside 0 to 1. Tasks that were never wrong add nothing to either sum. A row "
-            f'marked "{BINARY}" tells nothing that the pass rates do not. Incoherent is not harmless.'
+            "Error = bias + variance, means over tasks with enough attempts; incoherence: sum of variances "
+            f"/ sum of errors ({LEVEL_TEXT} {JACKKNIFE_T} interval over tasks; beside it {DELTA_T}). "
+            f"Estimator: {settings.estimator}; KL and modal margin have no unbiased one and are "
+            "jackknifed over attempts: groups with unequal attempts a task are not to be compared by them. "
+            "Unbiased parts of few tasks may lie outside 0 to 1. Tasks that were never wrong add nothing to "
+            f'either sum. A row marked "{BINARY}" tells nothing that the pass rates do not. '
+            "Incoherent is not harmless."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),

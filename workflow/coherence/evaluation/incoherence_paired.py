@@ -11,7 +11,7 @@ from coherence.errors import ConfigError
 from coherence.evaluation import wording
 from coherence.evaluation.decompositions import BINARY, LABELS, note_of
 from coherence.evaluation.error_incoherence import interval_fields, share
-from coherence.evaluation.incoherence_settings import KINDS, IncoherenceSettings
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import MainParts, main_parts
 from coherence.evaluation.outcome_kinds import kinds_of
 from coherence.evaluation.readings import marked, simulation_note
@@ -20,13 +20,13 @@ from coherence.evaluation.repeated import Group
 from coherence.incoherence.paired import PAIRED_DELTA, PAIRED_T, SIGN_FLIP, Difference, Paired, paired
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
-from coherence.stats.multiplicity import HOLM, holm
+from coherence.stats.multiplicity import BENJAMINI_HOCHBERG, benjamini_hochberg
 
 
 class PairedRow(Record, frozen=True):
     """Two groups of a dataset on their common tasks, first less second.
 
-    `same` says what they share. The adjusted p hold for all pairs of the dataset together.
+    `same` says what they share. `error_q` and `incoherence_q` are p adjusted over the dataset's pairs.
     """
 
     dataset: str
@@ -36,17 +36,18 @@ class PairedRow(Record, frozen=True):
     kind: str
     decomposition: str
     found: Paired
-    error_p_adjusted: float | None = None
-    incoherence_p_adjusted: float | None = None
+    error_q: float | None = None
+    incoherence_q: float | None = None
     simulated: str = ""
 
 
 def pairs(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[PairedRow]:
-    """Yield the pairs of groups of one dataset, with p adjusted by Holm."""
+    """Yield the pairs of groups of one dataset, with adjusted p."""
     known: dict[tuple[str, str], MainParts | None] = {}
+    kinds = {group.name: kinds_of(group, settings) for group in groups}
     rows = []
     for first, second in _chosen(groups, settings):
-        kind = _common_kind(first, second, settings)
+        kind = next((kind for kind in kinds[first.name] if kind in kinds[second.name]), None)
         if kind is not None:
             for group in (first, second):
                 if (group.name, kind) not in known:
@@ -54,10 +55,10 @@ def pairs(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[Pa
             sides = [known[group.name, kind] for group in (first, second)]
             if sides[0] is not None and sides[1] is not None:
                 rows.append(_row(sides[0], sides[1], settings))
-    error = holm([row.found.error.p if row.found.error else None for row in rows])
-    ratio = holm([row.found.incoherence.p if row.found.incoherence else None for row in rows])
+    error = benjamini_hochberg([row.found.error.p if row.found.error else None for row in rows])
+    ratio = benjamini_hochberg([row.found.incoherence.p if row.found.incoherence else None for row in rows])
     for row, one, other in zip(rows, error, ratio, strict=True):
-        yield replace(row, error_p_adjusted=one, incoherence_p_adjusted=other)
+        yield replace(row, error_q=one, incoherence_q=other)
 
 
 def _chosen(groups: Sequence[Group], settings: IncoherenceSettings) -> list[tuple[Group, Group]]:
@@ -89,11 +90,6 @@ def _shared(first: Group, second: Group) -> str | None:
     return None if is_known else ""
 
 
-def _common_kind(first: Group, second: Group, settings: IncoherenceSettings) -> str | None:
-    both = set(kinds_of(first, settings)) & set(kinds_of(second, settings))
-    return next((kind for kind in KINDS if kind in both), None)
-
-
 def _row(first: MainParts, second: MainParts, settings: IncoherenceSettings) -> PairedRow:
     _, one, other = np.intersect1d(first.outcomes.tasks, second.outcomes.tasks, return_indices=True)
     return PairedRow(
@@ -113,7 +109,7 @@ def _difference_fields(path: str) -> dict[str, str]:
         f"{path}_difference": f"found.{path}.value",
         **interval_fields(f"found.{path}.interval", f"{path}_difference"),
         f"{path}_p": f"found.{path}.p",
-        f"{path}_p_holm": f"{path}_p_adjusted",
+        f"{path}_q": f"{path}_q",
         f"{path}_swaps": f"found.{path}.swaps",
         f"{path}_exact": f"found.{path}.exact",
     }
@@ -135,6 +131,10 @@ def _text(found: Difference | None) -> str:
     return wording.NONE if found is None else share(found.value, found.interval)
 
 
+def _p(found: Difference | None) -> str:
+    return wording.NONE if found is None else wording.p_value(found.p)
+
+
 _COLUMNS: Final[dict[str, Callable[[PairedRow], str]]] = {
     "Dataset": lambda row: marked(row.dataset, row.simulated),
     "First": lambda row: row.first,
@@ -143,9 +143,11 @@ _COLUMNS: Final[dict[str, Callable[[PairedRow], str]]] = {
     "Decomposition": lambda row: LABELS[row.decomposition],
     "Tasks": lambda row: wording.count(row.found.items),
     "Error": lambda row: _text(row.found.error),
-    "p, adjusted": lambda row: wording.p_value(row.error_p_adjusted),
+    "p": lambda row: _p(row.found.error),
+    "q": lambda row: wording.p_value(row.error_q),
     "Incoherence": lambda row: _text(row.found.incoherence),
-    "p, adjusted ": lambda row: wording.p_value(row.incoherence_p_adjusted),
+    "p of incoherence": lambda row: _p(row.found.incoherence),
+    "q of incoherence": lambda row: wording.p_value(row.incoherence_q),
     "Note": lambda row: (
         "; ".join(said for said in (row.found.reason, note_of(row.kind, row.decomposition)) if said)
         or wording.NONE
@@ -161,9 +163,10 @@ def table(rows: Sequence[PairedRow], settings: IncoherenceSettings) -> Table:
         title="Groups compared on common tasks",
         caption=(
             f"First less second, over the tasks known in both. Error: {LEVEL_TEXT} {PAIRED_T} interval; "
-            f"incoherence: {LEVEL_TEXT} {PAIRED_DELTA} interval. p: {SIGN_FLIP} ({draws}), studentised for "
-            f"incoherence, adjusted by {HOLM} over the dataset's pairs. Unless the config names pairs, groups are "
-            "compared that share the scaffold or the backbone, or all where neither is known. "
+            f"incoherence: {LEVEL_TEXT} {PAIRED_DELTA} interval, both over tasks. p: {SIGN_FLIP} ({draws}), "
+            f"studentised for incoherence. q: p adjusted by {BENJAMINI_HOCHBERG} over the dataset's pairs. "
+            "Unless the config names pairs, groups are compared that share the scaffold or the backbone, or "
+            "all where neither is known. "
             f'"{BINARY}" holds for the difference too.'
         ),
         columns=tuple(_COLUMNS),

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from coherence.evaluation import wording
 from coherence.evaluation.decompositions import decompose
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.main_parts import MainParts, error_of_tasks, main_parts
+from coherence.evaluation.main_parts import MainParts, error_of_tasks, main_parts, pooled
 from coherence.evaluation.repeated import Group
-from coherence.incoherence.aggregates import Aggregate, aggregate, delta_t, jackknife_t
+from coherence.incoherence.aggregates import Aggregate, aggregate
 from coherence.incoherence.paired import SIGN_FLIP, paired
-from coherence.incoherence.parts import Bools, Floats, Ints, Parts, divided, sums
+from coherence.incoherence.parts import Floats, Ints, divided, sums
 from coherence.incoherence.strata import (
     AT_OR_ABOVE,
     BELOW,
@@ -35,8 +35,8 @@ class Stratum(Record, frozen=True):
     """One stratum of one group, or of all groups of a dataset together.
 
     `by` is what divides, `place` the stratum's number from 0, `low` and `high` the values in it, `centre`
-    their mean. `tau` and `p` are those of the whole division, by `test`, over `n_test` tasks; `unknown` counts
-    the tasks without a value.
+    is their mean. `tau` and `p` are those of the whole division, by `test`, over `n_test` tasks; `unknown`
+    counts the tasks without a value.
     """
 
     dataset: str
@@ -95,7 +95,7 @@ def _by_length(main: MainParts, settings: IncoherenceSettings) -> Iterator[Divid
 def _by_difficulty(
     mains: Sequence[MainParts], groups: Sequence[Group], settings: IncoherenceSettings
 ) -> Iterator[Divided]:
-    """Divide by the failure rate of the other groups: of passes where all have them, else of the main error."""
+    """Divide by the failure rate of the other groups: of passes where all have them, else by the error."""
     if len(mains) < 2:
         return
     passes = [main_parts(main.group, settings, "passed") for main in mains]
@@ -190,22 +190,3 @@ def _by_name(mains: Sequence[MainParts]) -> Iterator[Stratum]:
             for place, ((_, _, name), members) in enumerate(families.items()):
                 found = pooled(members, [main.parts.known for main in members])
                 yield replace(_stratum(members[0], ALL_GROUPS, by, place, found), stratum=name)
-
-
-def pooled(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Aggregate:
-    """Return the aggregate of tasks of several groups, whose intervals keep the groups of a task together."""
-    taken = [main.parts.take(some) for main, some in zip(mains, chosen, strict=True)]
-    task = np.concatenate([main.outcomes.tasks[some] for main, some in zip(mains, chosen, strict=True)])
-    parts = Parts(
-        *(
-            np.concatenate([getattr(one, field) for one in taken])
-            for field in ("n", "error", "bias", "variance")
-        ),
-        mains[0].parts.estimator,
-        mains[0].parts.adds_up,
-    )
-    found = aggregate(parts)
-    known = parts.known
-    tasks, cluster = np.unique(task[known], return_inverse=True)
-    variance, error = (sums(v[known], cluster, len(tasks)) for v in (parts.variance, parts.error))
-    return replace(found, jackknife=jackknife_t(variance, error), delta=delta_t(variance, error))

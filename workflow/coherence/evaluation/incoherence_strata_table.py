@@ -7,7 +7,7 @@ from coherence.evaluation import wording
 from coherence.evaluation.decompositions import BINARY, LABELS, note_of
 from coherence.evaluation.error_incoherence import interval_fields, share, span
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.incoherence_strata import ALL_GROUPS, DIFFICULTY, Stratum
+from coherence.evaluation.incoherence_strata import ALL_GROUPS, DIFFICULTY, WITHIN, Stratum
 from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import Table, records, shown
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
@@ -37,6 +37,12 @@ FIELDS: Final[dict[str, str]] = {
     "simulated": "simulated",
 }
 
+
+def _left_out(row: Stratum) -> str:
+    reason = "half too small (tasks)" if row.by.endswith(WITHIN) else "no value (tasks)"
+    return wording.left_out(**{reason: row.unknown})
+
+
 _COLUMNS: Final[dict[str, Callable[[Stratum], str]]] = {
     "Dataset": lambda row: marked(row.dataset, row.simulated),
     "Group": lambda row: row.group,
@@ -49,7 +55,7 @@ _COLUMNS: Final[dict[str, Callable[[Stratum], str]]] = {
     "Incoherence": lambda row: share(row.found.incoherence, row.found.jackknife),
     "Tau": lambda row: share(row.tau),
     "p": lambda row: wording.p_value(row.p),
-    "Left out": lambda row: wording.left_out(no_value_or_half_too_small=row.unknown),
+    "Left out": _left_out,
     "Note": lambda row: note_of(row.kind, row.decomposition) or wording.NONE,
 }
 
@@ -62,12 +68,13 @@ def table(rows: Sequence[Stratum], settings: IncoherenceSettings) -> Table:
         title="Error incoherence within strata",
         caption=(
             f"Incoherence: sum of variances / sum of errors of the stratum's tasks ({LEVEL_TEXT} "
-            f"{JACKKNIFE_T} interval; {DELTA_T} in the CSV). Buckets: equally many tasks of a group by their mean "
-            f"length, or by their {DIFFICULTY} (mean failure rate, each group once); equal values stay together. "
-            f"Tau and p: {KENDALL}, of the tasks' own incoherence with what divides them, tasks never wrong left "
-            f"out. Within the task: attempts below against at or above the task's own median, over tasks with "
-            f"enough attempts in both; p: {SIGN_FLIP} ({draws}, or all). {ALL_GROUPS}: buckets as in each group, "
-            f'intervals over tasks. p are not adjusted. "{BINARY}": such a trend is one of pass rates.'
+            f"{JACKKNIFE_T} interval over tasks; {DELTA_T} in the CSV). Buckets: equally many tasks of a "
+            f"group by their mean length, or by their {DIFFICULTY} (mean failure rate, each group once); "
+            f"equal values stay together. Tau and p: {KENDALL}, of the tasks' own incoherence with what "
+            "divides them, tasks never wrong left out. Within the task: attempts below against at or above "
+            "the task's own median, over tasks with enough attempts in both; p: "
+            f"{SIGN_FLIP} ({draws}, or all). {ALL_GROUPS}: buckets as in each group, a task's groups kept "
+            f'together. p are not adjusted. "{BINARY}": such a trend is one of pass rates.'
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),

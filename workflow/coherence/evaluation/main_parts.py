@@ -1,14 +1,16 @@
 """The one decomposition of each group that strata, pairs, votes and figures rest on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from coherence.evaluation.decompositions import decompose
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Outcomes, kinds_of, outcomes
 from coherence.evaluation.repeated import Group
-from coherence.incoherence.parts import Floats, Parts
+from coherence.incoherence.aggregates import Aggregate, aggregate, delta_t, jackknife_t
+from coherence.incoherence.parts import Bools, Floats, Parts, joined, sums
 from coherence.records import Record
 
 
@@ -58,3 +60,15 @@ def error_of_tasks(main: MainParts) -> Floats:
     error = np.full(len(main.group.tasks), np.nan)
     error[main.outcomes.tasks] = main.parts.error
     return error
+
+
+def pooled(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Aggregate:
+    """Return the aggregate of tasks of several groups, whose intervals keep the groups of a task together."""
+    taken = [main.parts.take(some) for main, some in zip(mains, chosen, strict=True)]
+    task = np.concatenate([main.outcomes.tasks[some] for main, some in zip(mains, chosen, strict=True)])
+    parts = joined(taken)
+    found = aggregate(parts)
+    known = parts.known
+    tasks, cluster = np.unique(task[known], return_inverse=True)
+    variance, error = (sums(v[known], cluster, len(tasks)) for v in (parts.variance, parts.error))
+    return replace(found, jackknife=jackknife_t(variance, error), delta=delta_t(variance, error))

@@ -8,16 +8,13 @@ import pandas as pd
 
 from coherence.errors import InputError
 from coherence.evaluation.incoherence_settings import KINDS, IncoherenceSettings
-from coherence.evaluation.option_vectors import probability_vectors
+from coherence.evaluation.outcome_vectors import probability_vectors, test_vectors
 from coherence.evaluation.repeated import Group
 from coherence.incoherence.parts import Bools, Floats, Ints
 from coherence.incoherence.squares import Vectors
 from coherence.records import Record
 
 TARGETS: Final = {"answer": "target", "probabilities": "target", "number": "target_number"}
-NO_RESULT: Final = ord("-")
-PASSED: Final = ord("1")
-_RESULTS: Final = np.array([PASSED, ord("0"), NO_RESULT])
 
 
 class Outcomes(Record, frozen=True, eq=False):
@@ -172,19 +169,7 @@ def _numbers(frame: pd.DataFrame, item: Ints, first: Ints) -> Built:
 
 
 def _tests(frame: pd.DataFrame, item: Ints, first: Ints) -> Built:
-    """Return the results of the tests that any attempt at the task has a result of; none is not passed."""
-    text = frame["tests"].astype(object)
-    length = text.str.len().to_numpy(dtype=np.int64)
-    cells = np.frombuffer("".join(text).encode("ascii"), dtype=np.uint8)
-    width = length[first]
-    place = np.arange(len(cells)) - np.repeat(np.cumsum(length) - length, length)
-    place += np.repeat((np.cumsum(width) - width)[item], length)
-    used = np.zeros(int(width.sum()), np.bool_)
-    used[place[cells != NO_RESULT]] = True
-    owner = np.repeat(np.arange(len(width)), width)
-    narrow = np.bincount(owner[used], minlength=len(width))
-    vectors = Vectors(item, narrow, cells[used[place]] == PASSED, np.ones(int(narrow.sum())))
-    return NONE, NONE, vectors
+    return NONE, NONE, test_vectors(frame["tests"].astype(object), item, first)
 
 
 def _probabilities(frame: pd.DataFrame, item: Ints, first: Ints) -> Built:

@@ -35,8 +35,8 @@ NAMES: Final = {
 class SeverityRow(Record, frozen=True):
     """Rate, severity and scatter of one loss in one group.
 
-    `scatter` decomposes the distance |loss - loss'|: error is the mean loss, variance half the mean distance of
-    two attempts. `left_out` counts attempts of known outcome without the loss.
+    `scatter` decomposes the distance |loss - loss'|: error is the mean loss, variance half the mean distance
+    of two attempts. `left_out` counts attempts of known outcome without the loss.
     """
 
     dataset: str
@@ -51,7 +51,7 @@ class SeverityRow(Record, frozen=True):
 
 
 def severities(group: Group, settings: IncoherenceSettings) -> Iterator[SeverityRow]:
-    """Yield a row for each loss that the attempts have, then one for their weighted sum if they have several."""
+    """Yield a row for each loss that the attempts have, then one for their weighted sum if several."""
     unknown = sorted(set(settings.weights) - set(LOSSES))
     if unknown:
         raise ConfigError(f"incoherence.weights: no loss {unknown[0]!r}; there are {', '.join(LOSSES)}")
@@ -165,12 +165,12 @@ def table(rows: Sequence[SeverityRow]) -> Table:
         name="severity",
         title="Rate, severity and scatter of failures",
         caption=(
-            f"Failure rate: mean over tasks ({LEVEL_TEXT} {RATE_T} interval). Severity: mean loss of a failed "
-            f"attempt, tasks weighted by their failure rate ({LEVEL_TEXT} {DELTA_T} interval). Mean loss: of all "
-            "attempts, over tasks with at least two; scatter: half the mean distance |loss - loss'| of two "
-            f"attempts at a task, unbiased; incoherence: sum of scatter / sum of losses ({LEVEL_TEXT} "
-            f"{JACKKNIFE_T} interval). A test without a result counts as failed. Weighted: the losses times "
-            "their weights, each distance apart."
+            f"Failure rate: mean over tasks ({LEVEL_TEXT} {RATE_T} interval over tasks, as all here). "
+            "Severity: mean loss of a failed attempt, tasks weighted by their failure rate "
+            f"({LEVEL_TEXT} {DELTA_T} interval). Mean loss: of all attempts, over tasks with at least two; "
+            "scatter: half the mean distance |loss - loss'| of two attempts at a task, unbiased; "
+            f"incoherence: sum of scatter / sum of losses ({LEVEL_TEXT} {JACKKNIFE_T} interval). A test "
+            "without a result counts as failed. Weighted: the losses times their weights, each distance apart."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),

@@ -5,6 +5,7 @@ their bias a second time. With 3 to 5 attempts at 20 to 100 items both intervals
 of simulated samples, the percentile bootstrap of plug-in values in 0 to 56 % (tests/bench/coverage.py).
 """
 
+from functools import cache
 from math import sqrt
 from typing import Final
 
@@ -15,8 +16,8 @@ from coherence.incoherence.parts import Floats, Parts
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL, Interval
 
-JACKKNIFE_T: Final = "jackknife-t over tasks"
-DELTA_T: Final = "delta-t over tasks"
+JACKKNIFE_T: Final = "jackknife-t"
+DELTA_T: Final = "delta-t"
 
 
 class Aggregate(Record, frozen=True):
@@ -99,8 +100,13 @@ def jackknife_t(above: Floats, below: Floats) -> Interval | None:
 
 def around(value: float, error: float, n: int, method: str) -> Interval:
     """Return value -/+ Student's t with n - 1 degrees of freedom times the standard error."""
-    half = float(t.ppf(0.5 + LEVEL / 2, n - 1)) * error
+    half = _quantile(n - 1) * error
     return Interval(value - half, value + half, method, n)
+
+
+@cache
+def _quantile(freedom: int) -> float:
+    return float(t.ppf(0.5 + LEVEL / 2, freedom))
 
 
 def _enough(below: Floats) -> bool:

@@ -11,14 +11,15 @@ from typing import Final
 import numpy as np
 
 from coherence.incoherence.aggregates import around, influence
-from coherence.incoherence.parts import Bools, Floats, Parts, incomparable
+from coherence.incoherence.parts import Floats, Parts, incomparable
 from coherence.records import Record
 from coherence.stats.intervals import Interval
 
 SIGN_FLIP: Final = "sign-flip permutation of tasks"
-PAIRED_T: Final = "paired t over tasks"
-PAIRED_DELTA: Final = "paired delta-t over tasks"
+PAIRED_T: Final = "paired t"
+PAIRED_DELTA: Final = "paired delta-t"
 CELLS: Final = 2_000_000  # swaps drawn at once
+WIDTH: Final = 64  # tasks that draws are made for at least, so that groups of like size share them
 TIE: Final = 1 - 1e-9  # statistics this near the observed one are equal to it
 
 
@@ -92,28 +93,34 @@ def _exact(n: int, settings: Permutations) -> bool:
 
 
 def _permuted(table: Floats, settings: Permutations) -> tuple[Floats, Floats]:
-    """Return both statistics as observed, then under each swap."""
-    products = np.einsum("ij,ik->ijk", table, table).reshape(-1, 16)
-    plain = np.hstack([table, products])
-    swapped = table[:, [2, 3, 0, 1]]
-    other = np.hstack([swapped, np.einsum("ij,ik->ijk", swapped, swapped).reshape(-1, 16)])
-    base, change = plain.sum(axis=0), other - plain
-    totals = [base[None, :], *(base + swap @ change for swap in _swaps(len(table), settings))]
-    found = [_statistics(total, len(table)) for total in totals]
-    return np.concatenate([error for error, _ in found]), np.concatenate([ratio for _, ratio in found])
+    """Return both statistics as observed, then under each swap, from sums of the first side over tasks.
+
+    `table` has the columns variance, error of the first group, then of the second. What a swap takes from one
+    side it gives to the other, so that six sums tell all.
+    """
+    v1, e1, v2, e2 = table.T
+    here = np.column_stack([v1, e1, v1 * v1, e1 * e1, v1 * e1, v1 * e2])
+    there = np.column_stack([v2, e2, v2 * v2, e2 * e2, v2 * e2, v2 * e1])
+    change = there - here
+    sides = [here.sum(axis=0)[None, :]]
+    sides += [sides[0] + swap @ change for swap in _swaps(len(table), settings)]
+    first = np.concatenate(sides)
+    second = here.sum(axis=0) + there.sum(axis=0) - first
+    crossed = float((v1 * v2).sum()), float((e1 * e2).sum())
+    return (first[:, 1] - second[:, 1]) / len(table), _studentised(first, second, crossed, len(table))
 
 
-def _statistics(totals: Floats, n: int) -> tuple[Floats, Floats]:
-    """Return the difference of errors and the studentised one of incoherence, from sums over tasks."""
-    v1, e1, v2, e2 = totals[:, :4].T
-    second = totals[:, 4:].reshape(-1, 4, 4)
+def _studentised(first: Floats, second: Floats, crossed: tuple[float, float], n: int) -> Floats:
+    """Return the difference of incoherence over its delta-method standard error, NaN without a ratio."""
+    (v1, e1, vv1, ee1, ve1, v1e2), (v2, e2, vv2, ee2, ve2, v2e1) = first.T, second.T
+    vv, ee = crossed
     with np.errstate(divide="ignore", invalid="ignore"):
         i1, i2 = v1 / e1, v2 / e2
-        weights = np.stack([1 / e1, -i1 / e1, -1 / e2, i2 / e2], axis=1) * n
-        variance = np.maximum(np.einsum("ri,rij,rj->r", weights, second, weights), 0) / (n * (n - 1))
+        own = (vv1 - 2 * i1 * ve1 + i1**2 * ee1) / e1**2 + (vv2 - 2 * i2 * ve2 + i2**2 * ee2) / e2**2
+        both = (vv - i2 * v1e2 - i1 * v2e1 + i1 * i2 * ee) / (e1 * e2)
+        se = np.sqrt(np.maximum(own - 2 * both, 0) * n / (n - 1))
         gap = i1 - i2
-        ratio = np.where(gap == 0, 0.0, gap / np.sqrt(variance))
-    return (e1 - e2) / n, np.where(np.isnan(gap), np.nan, _without_noise(ratio, gap))
+        return np.where(np.isnan(gap), np.nan, _without_noise(gap / se, gap))
 
 
 def _without_noise(ratio: Floats, gap: Floats) -> Floats:
@@ -125,16 +132,15 @@ def _without_noise(ratio: Floats, gap: Floats) -> Floats:
 def _swaps(n: int, settings: Permutations) -> Iterator[Floats]:
     if _exact(n, settings):
         yield ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(float)
-        return
-    rows = max(1, CELLS // n)
-    if settings.number <= rows:
-        yield _drawn(n, settings).astype(float)
-        return
-    random = np.random.default_rng(settings.seed)
-    for start in range(0, settings.number, rows):
-        yield random.integers(2, size=(min(rows, settings.number - start), n)).astype(float)
+    elif settings.number * n <= CELLS:
+        yield _drawn(-(-n // WIDTH) * WIDTH, settings)[:, :n]
+    else:
+        random = np.random.default_rng(settings.seed)
+        rows = max(1, CELLS // n)
+        for start in range(0, settings.number, rows):
+            yield random.integers(2, size=(min(rows, settings.number - start), n)).astype(float)
 
 
-@lru_cache(maxsize=8)
-def _drawn(n: int, settings: Permutations) -> Bools:
-    return np.random.default_rng(settings.seed).integers(2, size=(settings.number, n)).astype(np.bool_)
+@lru_cache(maxsize=2)
+def _drawn(n: int, settings: Permutations) -> Floats:
+    return np.random.default_rng(settings.seed).integers(2, size=(settings.number, n)).astype(float)

@@ -1,5 +1,6 @@
 """Error, bias and variance of each item (a task of one group), and how they are estimated."""
 
+from collections.abc import Sequence
 from typing import Final, Literal
 
 import numpy as np
@@ -42,6 +43,15 @@ class Parts(Record, frozen=True, eq=False):
         """Return the parts of some items."""
         error, bias, variance = (field[places] for field in (self.error, self.bias, self.variance))
         return Parts(self.n[places], error, bias, variance, self.estimator, self.adds_up)
+
+
+def joined(groups: Sequence[Parts]) -> Parts:
+    """Return the items of several groups, of one estimator, one after another."""
+    n = np.concatenate([group.n for group in groups])
+    error, bias, variance = (
+        np.concatenate([getattr(group, field) for group in groups]) for field in ("error", "bias", "variance")
+    )
+    return Parts(n, error, bias, variance, groups[0].estimator, groups[0].adds_up)
 
 
 def divided(above: Floats, below: Floats) -> Floats:

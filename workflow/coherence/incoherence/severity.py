@@ -9,7 +9,7 @@ from coherence.incoherence.parts import Bools, Floats, Ints, divided, sums
 from coherence.records import Record
 from coherence.stats.intervals import Interval
 
-RATE_T: Final = "t over tasks"
+RATE_T: Final = "t"
 
 
 class Severity(Record, frozen=True):

@@ -1,8 +1,8 @@
-"""Probabilities that attempts gave to options, as vectors over all options of their task."""
+"""Results of tests, and probabilities of options, as vectors as long as their task has tests or options."""
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -12,7 +12,26 @@ from coherence.errors import InputError
 from coherence.incoherence.parts import Floats, Ints, sums
 from coherence.incoherence.squares import Vectors
 
+NO_RESULT: Final = ord("-")
+PASSED: Final = ord("1")
 TOLERANCE: Final = 0.01  # by which probabilities may miss 1, for they are often written rounded
+
+
+def test_vectors(tests: "pd.Series[Any]", item: Ints, first: Ints) -> Vectors:
+    """Return the tests that any attempt at the task has a result of; no result is not passed.
+
+    `item` of each attempt rises and `first` is each item's first attempt; the texts of an item are as long as
+    one another.
+    """
+    length = tests.str.len().to_numpy(dtype=np.int64)
+    cells = np.frombuffer("".join(tests).encode("ascii"), dtype=np.uint8)
+    width = length[first]
+    place = np.arange(len(cells)) - np.repeat(np.cumsum(length) - length, length)
+    place += np.repeat((np.cumsum(width) - width)[item], length)
+    used = np.zeros(int(width.sum()), np.bool_)
+    used[place[cells != NO_RESULT]] = True
+    narrow = np.bincount(np.repeat(np.arange(len(width)), width)[used], minlength=len(width))
+    return Vectors(item, narrow, cells[used[place]] == PASSED, np.ones(int(narrow.sum())))
 
 
 def probability_vectors(given: Sequence[str], item: Ints, target: Sequence[str]) -> Vectors:
