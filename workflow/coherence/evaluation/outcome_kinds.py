@@ -155,7 +155,7 @@ NONE: Final = np.array([], dtype=np.int64)
 
 def _answers(frame: pd.DataFrame, item: Ints, first: Ints) -> Built:
     both = pd.concat([frame["answer"].astype(object), frame["target"].astype(object)])
-    codes = np.asarray(pd.factorize(both)[0], dtype=np.int64)
+    codes = np.asarray(pd.factorize(both, sort=True)[0], dtype=np.int64)
     return codes[: len(frame)], codes[len(frame) :][first], None
 
 

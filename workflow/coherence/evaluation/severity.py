@@ -170,7 +170,7 @@ def table(rows: Sequence[SeverityRow]) -> Table:
             f"({LEVEL_TEXT} {DELTA_T} interval). Mean loss: of all attempts, over tasks with at least two; "
             "scatter: half the mean distance |loss - loss'| of two attempts at a task, unbiased; "
             f"incoherence: sum of scatter / sum of losses ({LEVEL_TEXT} {JACKKNIFE_T} interval). A test "
-            "without a result counts as failed. Weighted: the losses times their weights, each distance apart."
+            "without a result counts as failed. Weighted: losses times their weights, each distance apart."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),
