@@ -1,15 +1,16 @@
 import pytest
-from outcome_samples import answered, only_group, tried
+from outcome_samples import answered, frame, only_group, tried
 
 from coherence.evaluation.ensembling import Votes, ensembling, table
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.repeated import Group
+from coherence.evaluation.main_parts import ALL_GROUPS
+from coherence.evaluation.repeated import Group, groups
 
 SETTINGS = IncoherenceSettings(votes=(1, 2, 3, 4))
 
 
 def curve(group: Group, rule: str) -> dict[int, Votes]:
-    return {row.votes: row for row in ensembling(group, SETTINGS) if row.rule == rule}
+    return {row.votes: row for row in ensembling([group], SETTINGS) if row.rule == rule}
 
 
 def test_majority_of_answers() -> None:
@@ -61,11 +62,25 @@ def test_the_mean_of_test_results() -> None:
 
 def test_groups_without_outcomes_have_no_curve() -> None:
     group = only_group([{"task": "t", "reward": 1.0}])
-    assert list(ensembling(group, SETTINGS)) == []
+    assert list(ensembling([group], SETTINGS)) == []
+
+
+def test_groups_together_count_a_task_once_in_their_intervals() -> None:
+    given = [*tried("1100", "1000", "0000", group="a"), *tried("1100", "1000", "0000", group="b")]
+    rows = list(ensembling(list(groups(frame(given))), SETTINGS))
+    (whole,) = [row for row in rows if row.group == ALL_GROUPS and row.votes == 1]
+    (single,) = [row for row in rows if row.group == "a" and row.votes == 1]
+    assert (whole.tasks, single.tasks) == (6, 3)
+    assert whole.error == pytest.approx(single.error)
+    assert whole.error_interval is not None
+    assert single.error_interval is not None
+    assert whole.error_interval.low == pytest.approx(single.error_interval.low)
+    assert whole.interval is not None
+    assert whole.interval.n == 3
 
 
 def test_the_table() -> None:
-    rows = list(ensembling(only_group(tried("1100", "100")), SETTINGS))
+    rows = list(ensembling([only_group(tried("1100", "100"))], SETTINGS))
     made = table(rows, SETTINGS)
     assert "nothing simulated" in made.caption
     assert {len(shown) for shown in made.rows} == {len(made.columns)}

@@ -5,9 +5,11 @@ import pytest
 from outcome_samples import answered, frame, tried
 
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.incoherence_strata import ALL_GROUPS, DIFFICULTY, WITHIN, Stratum, strata
+from coherence.evaluation.incoherence_strata import strata
 from coherence.evaluation.incoherence_strata_table import table
+from coherence.evaluation.main_parts import ALL_GROUPS
 from coherence.evaluation.repeated import groups
+from coherence.evaluation.stratum import DIFFICULTY, WITHIN, Stratum
 from coherence.incoherence.paired import SIGN_FLIP, Permutations
 from coherence.incoherence.trends import KENDALL
 
@@ -55,6 +57,23 @@ def test_within_the_task_attempts_are_divided_at_its_own_median() -> None:
     assert below.found.error == pytest.approx(0.25)
     assert above.found.error == pytest.approx(1)
     assert (below.test, below.n_test, below.p) == (SIGN_FLIP, 2, above.p)
+
+
+def test_halves_of_all_groups_together_keep_a_task_together() -> None:
+    given = with_steps(answered(("AABB", "A"), ("BBAB", "A"), ("ABBA", "A")), *[1, 2, 3, 4] * 3)
+    rows = found([*(row | {"group": "a"} for row in given), *(row | {"group": "b"} for row in given)])
+    alone, together = (
+        [row for row in rows if row.by == "steps" + WITHIN and row.group == group]
+        for group in ("a", ALL_GROUPS)
+    )
+    for one, all_of_them in zip(alone, together, strict=True):
+        assert all_of_them.found.items == 2 * one.found.items == 6
+        assert all_of_them.found.incoherence == pytest.approx(one.found.incoherence)
+        assert all_of_them.p == one.p
+        assert all_of_them.n_test == one.n_test == 3
+        assert one.found.jackknife is not None
+        assert all_of_them.found.jackknife is not None
+        assert all_of_them.found.jackknife.low == pytest.approx(one.found.jackknife.low)
 
 
 def test_halves_are_equal_where_the_estimate_depends_on_their_size() -> None:

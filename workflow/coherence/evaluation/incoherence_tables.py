@@ -9,6 +9,7 @@ from coherence.evaluation import (
     incoherence_strata,
     incoherence_strata_table,
     severity,
+    stratum,
 )
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import by_dataset
@@ -22,7 +23,7 @@ class IncoherenceEvaluation(Record, frozen=True):
 
     settings: IncoherenceSettings
     incoherence: tuple[error_incoherence.Incoherence, ...]
-    strata: tuple[incoherence_strata.Stratum, ...]
+    strata: tuple[stratum.Stratum, ...]
     pairs: tuple[incoherence_paired.PairedRow, ...]
     votes: tuple[ensembling.Votes, ...]
     severities: tuple[severity.SeverityRow, ...]
@@ -37,7 +38,7 @@ def evaluate_outcomes(frame: pd.DataFrame, settings: IncoherenceSettings) -> Inc
         tuple(row for group in members for row in error_incoherence.incoherence(group, settings)),
         tuple(row for some in datasets for row in incoherence_strata.strata(some, settings)),
         tuple(row for some in datasets for row in incoherence_paired.pairs(some, settings)),
-        tuple(row for group in members for row in ensembling.ensembling(group, settings)),
+        tuple(row for some in datasets for row in ensembling.ensembling(some, settings)),
         tuple(row for group in members for row in severity.severities(group, settings)),
     )
 

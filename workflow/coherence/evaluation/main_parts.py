@@ -1,6 +1,7 @@
 """The one decomposition of each group that strata, pairs, votes and figures rest on."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -12,6 +13,8 @@ from coherence.evaluation.repeated import Group
 from coherence.incoherence.aggregates import Aggregate, aggregate, delta_t, jackknife_t
 from coherence.incoherence.parts import Bools, Floats, Parts, joined, sums
 from coherence.records import Record
+
+ALL_GROUPS: Final = "all groups"
 
 
 class MainParts(Record, frozen=True, eq=False):
@@ -63,12 +66,23 @@ def error_of_tasks(main: MainParts) -> Floats:
 
 
 def pooled(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Aggregate:
-    """Return the aggregate of tasks of several groups, whose intervals keep the groups of a task together."""
-    taken = [main.parts.take(some) for main, some in zip(mains, chosen, strict=True)]
+    """Return the aggregate of some tasks of groups, whose intervals keep the groups of a task together."""
+    parts = joined([main.parts.take(some) for main, some in zip(mains, chosen, strict=True)])
+    clusters = summed_by_task(mains, chosen)
+    return replace(
+        aggregate(parts),
+        jackknife=jackknife_t(clusters.variance, clusters.error),
+        delta=delta_t(clusters.variance, clusters.error),
+    )
+
+
+def summed_by_task(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Parts:
+    """Return the sums over groups of the parts of each task, of those of the chosen that are known."""
+    parts = joined([main.parts.take(some) for main, some in zip(mains, chosen, strict=True)])
     task = np.concatenate([main.outcomes.tasks[some] for main, some in zip(mains, chosen, strict=True)])
-    parts = joined(taken)
-    found = aggregate(parts)
-    known = parts.known
-    tasks, cluster = np.unique(task[known], return_inverse=True)
-    variance, error = (sums(v[known], cluster, len(tasks)) for v in (parts.variance, parts.error))
-    return replace(found, jackknife=jackknife_t(variance, error), delta=delta_t(variance, error))
+    known = parts.take(parts.known)
+    tasks, cluster = np.unique(task[parts.known], return_inverse=True)
+    n, error, bias, variance = (
+        sums(field, cluster, len(tasks)) for field in (known.n, known.error, known.bias, known.variance)
+    )
+    return Parts(n.astype(np.int64), error, bias, variance, parts.estimator, parts.adds_up)
