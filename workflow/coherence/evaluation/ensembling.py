@@ -1,7 +1,7 @@
 """Error and scatter of several attempts taken together, against how many."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,7 +25,10 @@ GEOMETRIC: Final = "geometric mean"
 
 
 class Votes(Record, frozen=True):
-    """`votes` attempts of a group taken as one; error over `tasks` of them, the rest over `parted` tasks."""
+    """`votes` attempts of a group taken as one; error over `tasks` of them, the rest over `parted` tasks.
+
+    `error_of_one` and `incoherence_of_one` are those of single attempts at the same tasks.
+    """
 
     dataset: str
     group: str
@@ -35,11 +38,13 @@ class Votes(Record, frozen=True):
     tasks: int
     error: float
     error_interval: Interval | None
+    error_of_one: float
     parted: int = 0
     bias: float | None = None
     variance: float | None = None
     incoherence: float | None = None
     interval: Interval | None = None
+    incoherence_of_one: float | None = None
     too_few: int = 0
     simulated: str = ""
 
@@ -84,66 +89,60 @@ def _curves(main: MainParts, settings: IncoherenceSettings) -> Iterator[Curve]:
 
 def _rows(group: str, curves: Sequence[Curve], settings: IncoherenceSettings) -> Iterator[Votes]:
     tasks = np.concatenate([curve.main.outcomes.tasks for curve in curves])
+    single = _of_all(curves, 1)
     for votes in settings.votes:
-        found = [curve.of(votes) for curve in curves]
-        error = np.concatenate([each.error for each in found])
-        variance = np.concatenate([each.variance for each in found])
-        if not np.isnan(error).all():
-            yield _row(group, curves[0], votes, _Sums.of(tasks, error, variance))
-
-
-class _Sums(Record, frozen=True, eq=False):
-    """Sums over the groups of each task: of errors and tasks where known, of both parts where parted."""
-
-    error: Floats
-    known: Floats
-    variance: Floats
-    parted_error: Floats
-    parted: Floats
-    lost: int
-
-    @classmethod
-    def of(cls, tasks: Ints, error: Floats, variance: Floats) -> "_Sums":
-        """Sum what is not NaN."""
-        names, task = np.unique(tasks, return_inverse=True)
+        error, variance = _of_all(curves, votes)
         known, parted = ~np.isnan(error), ~(np.isnan(error) | np.isnan(variance))
+        if known.any():
+            names, task = np.unique(tasks, return_inverse=True)
+            yield Votes(
+                dataset=curves[0].main.dataset,
+                group=group,
+                kind=curves[0].main.kind,
+                rule=curves[0].rule,
+                votes=votes,
+                too_few=int((~known).sum()),
+                simulated=curves[0].main.group.simulated,
+                **_error(error, single[0], known, (task, len(names))),
+                **_parts((error, variance), single, parted, (task, len(names))),
+            )
 
-        def total(values: Floats, where: Bools) -> Floats:
-            return sums(np.where(where, values, 0.0), task, len(names))
 
-        ones = np.ones(len(error))
-        return cls(
-            total(error, known),
-            total(ones, known),
-            total(variance, parted),
-            total(error, parted),
-            total(ones, parted),
-            int((~known).sum()),
-        )
+def _of_all(curves: Sequence[Curve], votes: int) -> tuple[Floats, Floats]:
+    found = [curve.of(votes) for curve in curves]
+    return np.concatenate([each.error for each in found]), np.concatenate([each.variance for each in found])
 
 
-def _row(group: str, curve: Curve, votes: int, found: _Sums) -> Votes:
-    there = found.known > 0
-    parted = found.parted > 0
-    error, variance = found.parted_error[parted], found.variance[parted]
-    n = int(found.parted.sum())
-    return Votes(
-        dataset=curve.main.dataset,
-        group=group,
-        kind=curve.main.kind,
-        rule=curve.rule,
-        votes=votes,
-        tasks=int(found.known.sum()),
-        error=float(found.error.sum() / found.known.sum()),
-        error_interval=delta_t(found.error[there], found.known[there]),
-        parted=n,
-        bias=float((error - variance).sum() / n) if n else None,
-        variance=float(variance.sum() / n) if n else None,
-        incoherence=ratio_of_sums(variance, error) if n else None,
-        interval=jackknife_t(variance, error),
-        too_few=found.lost,
-        simulated=curve.main.group.simulated,
-    )
+def _error(error: Floats, single: Floats, known: Bools, by: tuple[Ints, int]) -> dict[str, Any]:
+    """Return the mean error, its interval with a task's groups kept together, and that of one attempt."""
+    task, names = by
+    total = sums(error[known], task[known], names)
+    n = np.bincount(task[known], minlength=names).astype(float)
+    return {
+        "tasks": int(n.sum()),
+        "error": float(total.sum() / n.sum()),
+        "error_interval": delta_t(total[n > 0], n[n > 0]),
+        "error_of_one": float(single[known].mean()),
+    }
+
+
+def _parts(
+    both: tuple[Floats, Floats], single: tuple[Floats, Floats], parted: Bools, by: tuple[Ints, int]
+) -> dict[str, Any]:
+    if not parted.any():
+        return {}
+    task, names = by
+    error, variance = (sums(values[parted], task[parted], names) for values in both)
+    there = np.bincount(task[parted], minlength=names) > 0
+    n = int(parted.sum())
+    return {
+        "parted": n,
+        "bias": float((error - variance).sum() / n),
+        "variance": float(variance.sum() / n),
+        "incoherence": ratio_of_sums(variance, error),
+        "interval": jackknife_t(variance[there], error[there]),
+        "incoherence_of_one": ratio_of_sums(single[1][parted], single[0][parted]),
+    }
 
 
 FIELDS: Final[dict[str, str]] = {
@@ -151,9 +150,11 @@ FIELDS: Final[dict[str, str]] = {
     "outcome": "kind",
     **{name: name for name in ("rule", "votes", "tasks", "error")},
     **interval_fields("error_interval", "error"),
+    "error_of_one": "error_of_one",
     "tasks_parted": "parted",
     **{name: name for name in ("bias", "variance", "incoherence")},
     **interval_fields("interval", "jackknife_t"),
+    "incoherence_of_one": "incoherence_of_one",
     "tasks_with_too_few_attempts": "too_few",
     "simulated": "simulated",
 }
@@ -166,9 +167,11 @@ _COLUMNS: Final[dict[str, Callable[[Votes], str]]] = {
     "Votes": lambda row: wording.count(row.votes),
     "Tasks": lambda row: wording.count(row.tasks),
     "Error": lambda row: share(row.error, row.error_interval),
+    "Of one": lambda row: share(row.error_of_one),
     "Tasks parted": lambda row: wording.count(row.parted),
     "Variance": lambda row: share(row.variance),
     "Incoherence": lambda row: share(row.incoherence, row.interval),
+    "Of one ": lambda row: share(row.incoherence_of_one),
     "Left out": lambda row: wording.left_out(**{"too few attempts (tasks)": row.too_few}),
 }
 
@@ -179,13 +182,14 @@ def table(rows: Sequence[Votes], settings: IncoherenceSettings) -> Table:
         name="ensembling",
         title="Error and incoherence against the number of votes",
         caption=(
-            "Exact expectations over all subsets of a task's attempts, nothing simulated. Majority: the most "
-            "frequent answer, ties broken at random; of pass or fail, the more frequent one, which needs a "
-            "judge to tell them apart. Means: of probabilities (geometric: for KL in nats), test results or "
-            f"numbers. Error: {LEVEL_TEXT} {DELTA_T} interval over tasks with at least so many attempts. The "
-            "variance of a majority needs twice as many (tasks parted): two ensembles without a common "
-            f"attempt. Incoherence: {LEVEL_TEXT} {JACKKNIFE_T} interval over tasks parted. Where tasks have "
-            "unequal attempts, rows are of different tasks."
+            "Exact expectations over all subsets of a task's attempts, nothing simulated. Majority: the "
+            "most frequent answer, ties broken at random; of pass or fail, the more frequent one, which "
+            "needs a judge to tell them apart. Means: of probabilities (geometric: for KL in nats), test "
+            f"results or numbers. Error: {LEVEL_TEXT} {DELTA_T} interval over tasks with at least so many "
+            "attempts. The variance of a majority needs twice as many (tasks parted): two ensembles without "
+            f"a common attempt. Incoherence: {LEVEL_TEXT} {JACKKNIFE_T} interval over tasks parted. Of one: "
+            "the same of single attempts at the same tasks, for rows are of different tasks where attempts "
+            "are unequal."
         ),
         columns=tuple(_COLUMNS),
         rows=shown(rows, _COLUMNS),
