@@ -123,6 +123,12 @@ def test_order_and_copies_of_rows_change_nothing() -> None:
     assert twice[0].left_out == {"attempt repeated": len(MIXED)}
 
 
+def test_a_group_without_any_outcome_is_still_a_row() -> None:
+    (found,) = rows([{"task": "t", "steps": 3.0}, {"task": "t", "steps": 4.0}])
+    assert (found.kind, found.found.items, found.left_out) == ("-", 0, {"no outcome": 2})
+    assert table([found], SETTINGS).rows[0][2:5] == ("-", "-", "0")
+
+
 def test_an_unknown_decomposition_shows_nothing_of_it() -> None:
     settings = IncoherenceSettings(decompositions=("nonsense",))
     assert [each.decomposition for each in rows(MIXED, settings)] == ["kohavi_wolpert", "kohavi_wolpert"]

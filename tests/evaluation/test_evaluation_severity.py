@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -5,8 +6,13 @@ from outcome_samples import frame, only_group, tried
 
 from coherence.errors import ConfigError
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.incoherence_tables import evaluate_outcomes, incoherence_tables
+from coherence.evaluation.incoherence_tables import (
+    IncoherenceEvaluation,
+    evaluate_outcomes,
+    incoherence_tables,
+)
 from coherence.evaluation.severity import WEIGHTED, SeverityRow, severities, table
+from coherence.files import read_json, write_json
 
 SETTINGS = IncoherenceSettings(weights={"lint_failures": 0.5})
 
@@ -70,9 +76,22 @@ def test_attempts_without_outcome_or_loss_are_counted() -> None:
     assert table([row]).rows[0][-1] == "1 no outcome, 1 no loss"
 
 
-def test_an_unknown_loss_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="no loss 'style'; there are tests"):
-        found(LINT, IncoherenceSettings(weights={"style": 1.0}))
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"weights": {"style": 1.0}}, "weights: no 'style'; there are assertion_failures"),
+        ({"weights": {"tests": -1.0}}, "at least 0"),
+        ({"decompositions": ("modal",)}, "decompositions: no 'modal'"),
+        ({"kinds": {"d": "text"}}, "kinds: no 'text'"),
+        ({"lengths": ("words",)}, "lengths: no 'words'"),
+        ({"bins": 0}, "at least 1"),
+        ({"votes": (0, 1)}, "at least 1"),
+        ({"delta": 0.0}, "delta"),
+    ],
+)
+def test_senseless_settings_are_named(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        evaluate_outcomes(frame(LINT), IncoherenceSettings(**settings))
 
 
 def test_all_tables_of_one_analysis() -> None:
@@ -83,6 +102,15 @@ def test_all_tables_of_one_analysis() -> None:
     assert evaluate_outcomes(frame(LINT), SETTINGS) == evaluation
     for each in made:
         assert each.datasets in ((), ("d",))
+
+
+def test_an_analysis_outlives_its_file(tmp_path: Path) -> None:
+    rows = [row | {"group": group, "steps": float(n)} for group in "ab" for n, row in enumerate(LINT)]
+    evaluation = evaluate_outcomes(frame(rows), SETTINGS)
+    write_json(tmp_path / "evaluation.json", evaluation)
+    assert read_json(tmp_path / "evaluation.json", IncoherenceEvaluation) == evaluation
+    assert evaluation.strata
+    assert evaluation.pairs
 
 
 def test_nothing_at_all_has_empty_tables() -> None:

@@ -5,10 +5,16 @@ import json
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from coherence.evaluation.error_incoherence import incoherence
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.repeated import groups
+from coherence.incoherence.aggregates import Aggregate
 from coherence.incoherence.divergence import kl_answers
 from coherence.incoherence.parts import Parts
 from coherence.incoherence.squares import BRIER, Vectors, answer_spread, squared, vector_spread
@@ -95,10 +101,15 @@ def masft(root: Path, name: str) -> Passes:
     )
 
 
+def hot_mess(root: Path, name: str) -> list[dict[str, Any]]:
+    path = root / "hot_mess_reward_hacking/results/phase1" / f"baseline_{name.split(' ', maxsplit=1)[0]}.json"
+    items: list[dict[str, Any]] = json.loads(path.read_bytes())
+    return items
+
+
 def letters(root: Path, name: str) -> Tally:
     """By the letters: the stored correctness is stale for one model."""
-    path = root / "hot_mess_reward_hacking/results/phase1" / f"baseline_{name.split(' ', maxsplit=1)[0]}.json"
-    items = json.loads(path.read_bytes())
+    items = hot_mess(root, name)
     given = [["ABCD".index(each["answer"]) for each in item["answers"]] for item in items]
     item = np.repeat(np.arange(len(items)), [len(answers) for answers in given])
     target = np.array(["ABCD".index(item["correct_answer"]) for item in items])
@@ -121,6 +132,61 @@ def decomposed(root: Path, corpus: str, name: str, metric: str) -> Parts:
 
 def _rates(counts: Tally) -> list[tuple[int, int, int]]:
     return [(i, int(c), int(n)) for i, (c, n) in enumerate(zip(counts.correct, counts.n, strict=True))]
+
+
+def through_the_tables(rows: list[dict[str, Any]], kind: str, name: str) -> Aggregate:
+    texts = ("scaffold", "backbone", "context", "probabilities")
+    numbers = ("reward", "number", "target_number")
+    table = pd.DataFrame([{"dataset": "d", "group": "g", "passed": pd.NA, **row} for row in rows])
+    for column in (*texts, "answer", "target", "tests"):
+        if column not in table:
+            table[column] = pd.Series([None] * len(table), dtype="str")
+    for column in numbers:
+        table[column] = pd.Series([None] * len(table), dtype="Float64")
+    settings = IncoherenceSettings(estimator="plug-in", decompositions=(name,), kinds={"d": kind})
+    (row,) = [row for group in groups(table) for row in incoherence(group, settings)]
+    return row.found
+
+
+@pytest.mark.parametrize("model", ["gpt-4o-mini baseline", "haiku-4.5 baseline"])
+@pytest.mark.parametrize(("name", "metric"), [("brier", "Brier 4-class one-hot"), ("kohavi_wolpert", "half")])
+def test_answers_by_the_tables(shared: Path, model: str, name: str, metric: str) -> None:
+    items = hot_mess(shared / "corpora", model)
+    rows = [
+        {"task": str(n), "attempt": str(k), "answer": each["answer"], "target": item["correct_answer"]}
+        for n, item in enumerate(items)
+        for k, each in enumerate(item["answers"])
+    ]
+    found = through_the_tables(rows, "answer", name)
+    brier = stored(shared, model, "Brier 4-class one-hot")
+    scale = 1.0 if metric.startswith("Brier") else 0.5
+    assert found.items == 398
+    assert [found.error, found.variance] == pytest.approx([scale * brier[0], scale * brier[1]], abs=1e-6)
+    assert found.incoherence == pytest.approx(brier[2], abs=1e-6)
+
+
+def test_vectors_of_tests_by_the_tables(shared: Path) -> None:
+    name = "20250902_orchestrator_qwen-3-coder-480B"
+    rows = []
+    for task, attempts in bench_tests(shared / "corpora")[name].items():
+        names = sorted({test for results in attempts.values() for test in results})
+        for attempt, results in attempts.items() if len(attempts) >= LEAST else ():
+            marks = ["-" if test not in results else "1" if results[test] else "0" for test in names]
+            # A test that no attempt at the task has a result of is none of its tests.
+            rows.append({"task": task, "attempt": attempt, "tests": "-" + "".join(marks)})
+    found = through_the_tables(rows, "tests", "tests")
+    expected = stored(shared, name, "coverage error")
+    assert (found.error, found.variance, found.incoherence) == pytest.approx(expected, abs=1e-6)
+
+
+def stored(shared: Path, name: str, metric: str) -> tuple[float, float, float]:
+    (row,) = [
+        row
+        for row in read(shared / "reference" / "reference_decomposition.tsv")
+        if row["slice"] == name and row["metric"].startswith(metric)
+    ]
+    error, variance, ratio = (float(row[f]) for f in ("mean_error", "mean_variance", "incoherence"))
+    return error, variance, ratio
 
 
 def test_every_stored_slice_to_its_digits(shared: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from coherence.errors import ConfigError
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Outcomes
+from coherence.evaluation.wording import NONE
 from coherence.incoherence.divergence import classes_seen, kl_answers, kl_vectors
 from coherence.incoherence.modal import domingos, modal_margin, seed_modal
 from coherence.incoherence.parts import Estimator, Floats, Ints, Parts
@@ -25,6 +26,7 @@ from coherence.incoherence.squares import (
 from coherence.incoherence.tallies import Tally, tally
 
 LABELS: Final = {
+    NONE: NONE,
     "kohavi_wolpert": "Kohavi-Wolpert",
     "modal_margin": "modal margin",
     "brier": "Brier",

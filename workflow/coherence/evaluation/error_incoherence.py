@@ -55,10 +55,29 @@ class Incoherence(Record, frozen=True):
 
 def incoherence(group: Group, settings: IncoherenceSettings) -> Iterator[Incoherence]:
     """Yield the rows of a group, its main one first: pass or fail only where nothing else is known."""
-    for place, kind in enumerate(kinds_of(group, settings)):
+    kinds = kinds_of(group, settings)
+    if not kinds:
+        yield _without_outcomes(group, settings)
+    for place, kind in enumerate(kinds):
         usable = outcomes(group, kind)
         for number, name in enumerate(settings.decompositions_of(kind)):
             yield _row(usable, name, settings, main=place == 0 and number == 0)
+
+
+def _without_outcomes(group: Group, settings: IncoherenceSettings) -> Incoherence:
+    return Incoherence(
+        dataset=group.dataset,
+        group=group.name,
+        kind=wording.NONE,
+        decomposition=wording.NONE,
+        found=Aggregate(0),
+        estimator=settings.estimator,
+        main=True,
+        scaffold=group.scaffold,
+        backbone=group.backbone,
+        left_out={**group.left_out, "no outcome": len(group.frame)},
+        simulated=group.simulated,
+    )
 
 
 def _row(usable: Outcomes, name: str, settings: IncoherenceSettings, *, main: bool) -> Incoherence:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from coherence.errors import ConfigError
 from coherence.incoherence.divergence import DELTA
 from coherence.incoherence.paired import Permutations
 from coherence.incoherence.parts import Estimator
@@ -15,6 +16,7 @@ BY_KIND: Final[dict[str, tuple[str, ...]]] = {
     "passed": ("kohavi_wolpert", "seed_modal"),
 }
 KINDS: Final = tuple(BY_KIND)
+LENGTHS: Final = ("reasoning_tokens", "output_tokens", "steps", "calls", "seconds", "cost_usd")
 LOSSES: Final = ("tests", "reward", "number", "lint_failures", "assertion_failures", "rubric")
 
 
@@ -43,6 +45,25 @@ class IncoherenceSettings(Record, frozen=True):
     weights: dict[str, float] = {}
     rubric_best: float = 1.0
     simulated: dict[str, str] = {}
+
+    def check(self) -> None:
+        """Raise ConfigError where a name is none of those there are, or a number makes no sense."""
+        names = {
+            "decompositions": (self.decompositions, {name for kind in BY_KIND.values() for name in kind}),
+            "kinds": (self.kinds.values(), set(KINDS)),
+            "lengths": (self.lengths, set(LENGTHS)),
+            "weights": (self.weights, set(LOSSES)),
+        }
+        for field, (given, known) in names.items():
+            wrong = sorted(set(given) - known)
+            if wrong:
+                raise ConfigError(
+                    f"incoherence.{field}: no {wrong[0]!r}; there are {', '.join(sorted(known))}"
+                )
+        if min((self.bins, self.permutations.number, *self.votes)) < 1 or not 0 < self.delta < 1:
+            raise ConfigError("incoherence: bins, permutations and votes must be at least 1, delta in (0, 1)")
+        if any(weight < 0 for weight in self.weights.values()):
+            raise ConfigError("incoherence.weights: a weight must be at least 0")
 
     def decompositions_of(self, kind: str) -> tuple[str, ...]:
         """Return the chosen decompositions of a kind, its usual one where none is chosen."""

@@ -31,6 +31,7 @@ class IncoherenceEvaluation(Record, frozen=True):
 
 def evaluate_outcomes(frame: pd.DataFrame, settings: IncoherenceSettings) -> IncoherenceEvaluation:
     """Return the analysis of an outcomes table, whose columns are all there and a row an attempt."""
+    settings.check()
     members = list(groups(frame, settings.simulated))
     datasets = by_dataset(members).values()
     return IncoherenceEvaluation(

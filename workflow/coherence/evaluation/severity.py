@@ -5,7 +5,6 @@ from typing import Final
 
 import numpy as np
 
-from coherence.errors import ConfigError
 from coherence.evaluation import wording
 from coherence.evaluation.error_incoherence import interval_fields, share
 from coherence.evaluation.incoherence_settings import LOSSES, IncoherenceSettings
@@ -52,9 +51,6 @@ class SeverityRow(Record, frozen=True):
 
 def severities(group: Group, settings: IncoherenceSettings) -> Iterator[SeverityRow]:
     """Yield a row for each loss that the attempts have, then one for their weighted sum if several."""
-    unknown = sorted(set(settings.weights) - set(LOSSES))
-    if unknown:
-        raise ConfigError(f"incoherence.weights: no loss {unknown[0]!r}; there are {', '.join(LOSSES)}")
     losses = {name: loss for name in LOSSES if (loss := _loss(group, name, settings)) is not None}
     for name, loss in losses.items():
         yield _row(group, name, {name: loss}, {name: 1.0})

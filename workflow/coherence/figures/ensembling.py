@@ -85,7 +85,7 @@ def _caption(rows: Sequence[Votes]) -> str:
         f"over tasks ({DELTA_T} for error, {JACKKNIFE_T} for incoherence). Open: single attempts at the "
         "same tasks. Grey: single groups. n: tasks of groups with enough attempts; for incoherence of a "
         "majority twice as many, two ensembles without a common attempt. Lines end where more than "
-        f"{LOST:.0%} of the tasks have too few attempts."
+        f"{100 * LOST:.0f} % of the tasks have too few attempts."
     ).strip()
 
 
@@ -117,19 +117,19 @@ def _incoherence(row: Votes) -> Point:
 
 def _draw(axes: Axes, curves: dict[str, list[Votes]], colour: str, read: Read) -> None:
     main = curves[ALL_GROUPS] if ALL_GROUPS in curves else next(iter(curves.values()))
-    places = {row.votes: place for place, row in enumerate(main)}
+    votes = sorted({row.votes for rows in curves.values() for row in rows})
     for rows in curves.values():
         if rows is not main:
-            _line(
-                axes, [(places[row.votes], read(row)) for row in rows], color=FAINT, linewidth=0.8, zorder=1
-            )
-    points = [(place, read(row)) for place, row in enumerate(main)]
+            faint = [(votes.index(row.votes), read(row)) for row in rows]
+            _line(axes, faint, color=FAINT, linewidth=0.8, zorder=1)
+    points = [(votes.index(row.votes), read(row)) for row in main]
     _line(axes, points, color=colour, linewidth=1.5, zorder=2)
     for place, point in points:
         _dot(axes, place, point, colour)
     axes.set_ylim(0, 1)
-    axes.set_xlim(-0.4, len(main) - 0.6)
-    axes.set_xticks(range(len(main)), [f"{row.votes}\nn {read(row).n:,}" for row in main], fontsize=7)
+    axes.set_xlim(-0.4, len(votes) - 0.6)
+    n = {row.votes: read(row).n for row in main}
+    axes.set_xticks(range(len(votes)), [f"{each}\nn {n.get(each, 0):,}" for each in votes], fontsize=7)
     axes.set_xlabel("votes", fontsize=8)
     axes.grid(axis="y", color=FAINT, linewidth=0.5)
     if all(point.value is None for _, point in points):
