@@ -32,6 +32,9 @@ def test_one_vote_is_the_group_itself() -> None:
 def test_tasks_with_too_few_attempts_are_counted() -> None:
     rows = curve(only_group(tried("110", "10")), "majority")
     assert [(row.tasks, row.too_few) for row in rows.values()] == [(2, 0), (2, 0), (1, 1)]
+    assert [row.error for row in rows.values()] == pytest.approx([5 / 12, 5 / 12, 0])
+    # Of the one task that has three attempts, a single attempt errs in a third.
+    assert [row.error_of_one for row in rows.values()] == pytest.approx([5 / 12, 5 / 12, 1 / 3])
 
 
 def test_means_of_probabilities() -> None:

@@ -73,6 +73,7 @@ def test_attempts_without_outcome_or_loss_are_counted() -> None:
     given = [*LINT, *tried("-", lint_failures=1.0, attempt="8"), *tried("0", attempt="9")]
     row = found(given)["lint_failures"]
     assert (row.no_outcome, row.no_loss) == (1, 1)
+    assert (row.found.attempts, row.found.failed) == (4, 3)
     assert table([row]).rows[0][-1] == "1 no outcome, 1 no loss"
 
 

@@ -178,6 +178,20 @@ def test_contexts_part_scatter_within_them_from_scatter_between(kind: str, name:
     )
 
 
+def test_contexts_of_probabilities_keep_the_target_of_their_task() -> None:
+    texts = ['{"A": 0.9, "B": 0.1}', '{"A": 0.9, "B": 0.1}', '{"A": 0.3, "B": 0.7}', '{"A": 0.3, "B": 0.7}']
+    rows = [
+        {"task": task, "context": context, "probabilities": text, "target": target}
+        for task, target in (("t", "A"), ("u", "B"))
+        for context, text in zip("xxyy", texts, strict=True)
+    ]
+    found = nested_parts(outcomes(only_group(rows), "probabilities"), "brier", SETTINGS)
+    assert found is not None
+    assert found.sampling == pytest.approx([0, 0], abs=1e-12)
+    assert found.context == pytest.approx([0.36, 0.36])
+    assert found.parts.error == pytest.approx([(2 * 0.01 + 2 * 0.49) / 2, (2 * 0.81 + 2 * 0.09) / 2])
+
+
 def test_an_unknown_context_is_one_of_its_own() -> None:
     rows = [{"task": "t", "answer": "A", "target": "A", "context": context} for context in ("x", None, None)]
     found = nested_parts(outcomes(only_group(rows), "answer"), "kohavi_wolpert", SETTINGS)

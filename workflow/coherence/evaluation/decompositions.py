@@ -118,7 +118,7 @@ def _cell_spread(outcomes: Outcomes, name: str, order: Ints, cell: Ints, owner: 
         cell,
         vectors.width[owner],
         vectors.values[_ranges(start[order], length[order])],
-        vectors.target[_ranges((np.cumsum(vectors.width) - vectors.width)[owner], vectors.width[owner])],
+        np.zeros(int(vectors.width[owner].sum())),  # only the scatter within contexts is asked for
     )
     return vector_spread(moved, "mean" if name == "tests" else "sum")
 
