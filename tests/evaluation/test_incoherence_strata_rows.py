@@ -108,6 +108,19 @@ def test_groups_together_keep_the_groups_of_a_task_together() -> None:
     assert scaffolds[0].found.jackknife.n == 2
 
 
+def test_groups_are_not_pooled_where_the_estimate_depends_on_unequal_attempts() -> None:
+    settings = IncoherenceSettings(bins=1, lengths=("steps",), decompositions=("modal_margin",))
+    short = answered(("AB", "A"), ("BB", "A"), group="a", steps=1.0, scaffold="s")
+    long = answered(("ABB", "A"), ("BBA", "A"), group="b", steps=2.0, scaffold="z")
+    rows = [row for row in found([*short, *long], settings) if row.by == "steps"]
+    assert [row.group for row in rows] == ["a", "b", ALL_GROUPS]
+    assert [row.found.incoherence is None for row in rows] == [False, False, True]
+    assert [bool(row.warning) for row in rows] == [False, False, True]
+    assert "unequal attempts" in table(rows, settings).rows[-1][-1]
+    plain = [row for row in found([*short, *long]) if row.group == ALL_GROUPS and row.by == "steps"]
+    assert [(row.warning, row.found.incoherence is None) for row in plain] == [("", False)] * len(plain)
+
+
 def test_one_group_has_neither_difficulty_nor_company() -> None:
     rows = found(FOUR)
     assert {row.group for row in rows} == {"g"}

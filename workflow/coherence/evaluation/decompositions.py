@@ -38,6 +38,7 @@ LABELS: Final = {
 }
 BINARY: Final = "binary: a function of the pass rates"
 NO_AGGREGATE: Final = "does not add up over tasks: components only"
+UNEQUAL: Final = "unequal attempts a task: not to be compared with other groups"
 REPRODUCTION: Final = "for reproduction only: parts do not add up"
 SQUARES: Final = ("kohavi_wolpert", "brier", "tests", "squared_error")
 

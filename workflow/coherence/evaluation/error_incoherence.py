@@ -6,7 +6,15 @@ from typing import Final
 from msgspec.structs import replace
 
 from coherence.evaluation import wording
-from coherence.evaluation.decompositions import BINARY, LABELS, decompose, nested_parts, note_of, plain
+from coherence.evaluation.decompositions import (
+    BINARY,
+    LABELS,
+    UNEQUAL,
+    decompose,
+    nested_parts,
+    note_of,
+    plain,
+)
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Outcomes, kinds_of, outcomes
 from coherence.evaluation.readings import marked, simulation_note
@@ -19,7 +27,6 @@ from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT, Interval
 
 NEVER_WRONG: Final = "never wrong"
-UNEQUAL: Final = "unequal attempts a task: not to be compared with other groups"
 
 
 class Incoherence(Record, frozen=True):

@@ -35,6 +35,7 @@ FIELDS: Final[dict[str, str]] = {
     "test_tasks": "n_test",
     "tau": "tau",
     "p": "p",
+    "warning": "warning",
     "simulated": "simulated",
 }
 
@@ -42,6 +43,13 @@ FIELDS: Final[dict[str, str]] = {
 def _left_out(row: Stratum) -> str:
     reason = "half too small (tasks)" if row.by.endswith(WITHIN) else "no value (tasks)"
     return wording.left_out(**{reason: row.unknown})
+
+
+def _note(row: Stratum) -> str:
+    return (
+        "; ".join(said for said in (note_of(row.kind, row.decomposition), row.warning) if said)
+        or wording.NONE
+    )
 
 
 _COLUMNS: Final[dict[str, Callable[[Stratum], str]]] = {
@@ -57,7 +65,7 @@ _COLUMNS: Final[dict[str, Callable[[Stratum], str]]] = {
     "Tau": lambda row: share(row.tau),
     "p": lambda row: wording.p_value(row.p),
     "Left out": _left_out,
-    "Note": lambda row: note_of(row.kind, row.decomposition) or wording.NONE,
+    "Note": _note,
 }
 
 

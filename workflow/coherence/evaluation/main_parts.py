@@ -11,7 +11,7 @@ from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Outcomes, kinds_of, outcomes
 from coherence.evaluation.repeated import Group
 from coherence.incoherence.aggregates import Aggregate, aggregate, delta_t, jackknife_t
-from coherence.incoherence.parts import Bools, Floats, Parts, joined, sums
+from coherence.incoherence.parts import Bools, Floats, Parts, incomparable, joined, sums
 from coherence.records import Record
 
 ALL_GROUPS: Final = "all groups"
@@ -66,8 +66,13 @@ def error_of_tasks(main: MainParts) -> Floats:
 
 
 def pooled(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Aggregate:
-    """Return the aggregate of some tasks of groups, whose intervals keep the groups of a task together."""
+    """Return the aggregate of some tasks of groups, whose intervals keep the groups of a task together.
+
+    There is no incoherence of groups that must not be pooled.
+    """
     parts = joined([main.parts.take(some) for main, some in zip(mains, chosen, strict=True)])
+    if incomparable(parts):
+        return replace(aggregate(parts), incoherence=None, jackknife=None, delta=None)
     clusters = summed_by_task(mains, chosen)
     return replace(
         aggregate(parts),

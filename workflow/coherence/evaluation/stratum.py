@@ -5,6 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from coherence.evaluation import wording
+from coherence.evaluation.decompositions import UNEQUAL
 from coherence.evaluation.main_parts import MainParts
 from coherence.incoherence.aggregates import Aggregate
 from coherence.incoherence.parts import Floats
@@ -21,7 +22,7 @@ class Stratum(Record, frozen=True):
 
     `by` is what divides, `place` the stratum's number from 0, `low` and `high` the values in it, `centre`
     is their mean. `tau` and `p` are those of the whole division, by `test`, over `n_test` tasks; `unknown`
-    counts the tasks without a value.
+    counts the tasks without a value. `warning` says where estimates are not to be compared.
     """
 
     dataset: str
@@ -40,6 +41,7 @@ class Stratum(Record, frozen=True):
     tau: float | None = None
     p: float | None = None
     unknown: int = 0
+    warning: str = ""
     simulated: str = ""
 
 
@@ -54,8 +56,15 @@ def stratum(main: MainParts, group: str, by: str, place: int, found: Aggregate) 
         stratum=f"{place + 1}",
         place=place,
         found=found,
+        warning=_warning(main, found),
         simulated=main.group.simulated,
     )
+
+
+def _warning(main: MainParts, found: Aggregate) -> str:
+    if main.parts.estimator == "unbiased" or found.fewest == found.most:
+        return ""
+    return UNEQUAL
 
 
 def with_values(row: Stratum, values: Floats) -> Stratum:

@@ -57,14 +57,20 @@ def geometric(logs: Floats, target: Floats, votes: int) -> float | None:
     n = len(logs)
     if votes > n or comb(n, votes) > MOST_SPLITS:
         return None
-    chosen = np.zeros((comb(n, votes), n))
-    for row, members in enumerate(combinations(range(n), votes)):
-        chosen[row, list(members)] = 1 / votes
-    means = chosen @ logs
+    means = _subsets(n, votes) @ logs
     partition = np.logaddexp.reduce(means, axis=1)
     known = target > 0
     entropy = float((target[known] * np.log(target[known])).sum())
     return entropy - float(target @ logs.mean(axis=0)) + float(partition.mean())
+
+
+@lru_cache(maxsize=64)
+def _subsets(n: int, votes: int) -> Floats:
+    """Return the weights of a mean over each choice of `votes` of n attempts, a row a choice."""
+    chosen = np.zeros((comb(n, votes), n))
+    for row, members in enumerate(combinations(range(n), votes)):
+        chosen[row, list(members)] = 1 / votes
+    return chosen
 
 
 def geometric_means(vectors: Vectors, votes: int, delta: float = DELTA) -> Ensemble:
