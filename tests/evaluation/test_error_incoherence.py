@@ -5,7 +5,8 @@ from outcome_samples import answered, frame, only_group, tried
 
 from coherence.errors import ConfigError
 from coherence.evaluation.decompositions import plain
-from coherence.evaluation.error_incoherence import Incoherence, incoherence, table
+from coherence.evaluation.error_incoherence import Incoherence, incoherence
+from coherence.evaluation.error_incoherence_table import table
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import outcomes
 from coherence.evaluation.render import markdown

@@ -7,12 +7,12 @@ import numpy as np
 
 from coherence.evaluation import wording
 from coherence.evaluation.decompositions import plain, tally_of
-from coherence.evaluation.error_incoherence import interval_fields, share
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import ALL_GROUPS, MainParts, main_parts
 from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.render import Table, interval_fields, records, shown
 from coherence.evaluation.repeated import Group
+from coherence.evaluation.wording import share
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, delta_t, jackknife_t, ratio_of_sums
 from coherence.incoherence.ensembles import Ensemble, averaged, geometric_means, majority
 from coherence.incoherence.parts import Bools, Floats, Ints, sums

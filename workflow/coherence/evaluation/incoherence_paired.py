@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from coherence.errors import ConfigError
 from coherence.evaluation import wording
 from coherence.evaluation.decompositions import BINARY, LABELS, note_of
-from coherence.evaluation.error_incoherence import interval_fields, share
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import MainParts, main_parts
 from coherence.evaluation.outcome_kinds import kinds_of
 from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.render import Table, interval_fields, records, shown
 from coherence.evaluation.repeated import Group
+from coherence.evaluation.wording import share
 from coherence.incoherence.paired import PAIRED_DELTA, PAIRED_T, SIGN_FLIP, Difference, Paired, paired
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT

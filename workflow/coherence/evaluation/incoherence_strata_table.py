@@ -5,12 +5,12 @@ from typing import Final
 
 from coherence.evaluation import wording
 from coherence.evaluation.decompositions import BINARY, LABELS, note_of
-from coherence.evaluation.error_incoherence import interval_fields, share, span
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import ALL_GROUPS
 from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.render import Table, interval_fields, records, shown
 from coherence.evaluation.stratum import DIFFICULTY, WITHIN, Stratum
+from coherence.evaluation.wording import share, span
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
 from coherence.incoherence.paired import SIGN_FLIP
 from coherence.incoherence.trends import KENDALL

@@ -5,6 +5,7 @@ import pandas as pd
 from coherence.evaluation import (
     ensembling,
     error_incoherence,
+    error_incoherence_table,
     incoherence_paired,
     incoherence_strata,
     incoherence_strata_table,
@@ -48,7 +49,7 @@ def incoherence_tables(evaluation: IncoherenceEvaluation) -> tuple[Table, ...]:
     """Return `incoherence`, `incoherence_strata`, `incoherence_paired`, `ensembling` and `severity`."""
     settings = evaluation.settings
     return (
-        error_incoherence.table(evaluation.incoherence, settings),
+        error_incoherence_table.table(evaluation.incoherence, settings),
         incoherence_strata_table.table(evaluation.strata, settings),
         incoherence_paired.table(evaluation.pairs, settings),
         ensembling.table(evaluation.votes, settings),

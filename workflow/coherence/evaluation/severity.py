@@ -6,12 +6,12 @@ from typing import Final
 import numpy as np
 
 from coherence.evaluation import wording
-from coherence.evaluation.error_incoherence import interval_fields, share
 from coherence.evaluation.incoherence_settings import LOSSES, IncoherenceSettings
 from coherence.evaluation.outcome_kinds import TARGETS, outcomes
 from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, records, shown
+from coherence.evaluation.render import Table, interval_fields, records, shown
 from coherence.evaluation.repeated import Group
+from coherence.evaluation.wording import share
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, Aggregate, aggregate
 from coherence.incoherence.distances import absolute, weighted
 from coherence.incoherence.parts import Bools, Floats, Ints, Parts

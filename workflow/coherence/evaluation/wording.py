@@ -99,3 +99,15 @@ def value(measured: float) -> str:
     digits = 0 if abs(measured) >= 100 else 1 if abs(measured) >= 10 else 3
     text = f"{half_up(measured, digits):,}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def share(value: float | None, interval: Interval | None = None) -> str:
+    """Return a value with three decimals and its bounds."""
+    return estimate(value, interval, 3)
+
+
+def span(fewest: int | None, most: int | None) -> str:
+    """Return "5" or "3 to 5"."""
+    if fewest is None:
+        return NONE
+    return f"{fewest}" if fewest == most else f"{fewest} to {most}"

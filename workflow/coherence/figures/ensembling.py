@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from coherence.evaluation.ensembling import Votes
-from coherence.evaluation.error_incoherence import share
 from coherence.evaluation.main_parts import ALL_GROUPS
 from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import one_line
+from coherence.evaluation.wording import share
 from coherence.figures.style import (
     BLUE,
     FAINT,

@@ -7,9 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from coherence.evaluation.decompositions import BINARY, LABELS
-from coherence.evaluation.error_incoherence import Incoherence, share, span
+from coherence.evaluation.error_incoherence import Incoherence
 from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import one_line
+from coherence.evaluation.wording import share, span
 from coherence.figures.style import (
     BLUE,
     FAINT,

@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 
 from coherence.evaluation import wording
 from coherence.evaluation.decompositions import LABELS, note_of
-from coherence.evaluation.error_incoherence import share
 from coherence.evaluation.main_parts import ALL_GROUPS
 from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import one_line
 from coherence.evaluation.stratum import Stratum
+from coherence.evaluation.wording import share
 from coherence.figures.style import BLUE, FAINT, caption_height, label, style, write_caption
 from coherence.incoherence.aggregates import JACKKNIFE_T
 from coherence.stats.intervals import LEVEL_TEXT
