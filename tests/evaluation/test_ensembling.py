@@ -1,5 +1,5 @@
 import pytest
-from outcome_samples import answered, frame, only_group, tried
+from attempt_samples import answered, frame, only_group, tried
 
 from coherence.evaluation.ensembling import Votes, ensembling, table
 from coherence.evaluation.incoherence_settings import IncoherenceSettings

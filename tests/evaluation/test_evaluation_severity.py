@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from outcome_samples import frame, only_group, tried
+from attempt_samples import frame, only_group, tried
 
 from coherence.errors import ConfigError
 from coherence.evaluation.incoherence_settings import IncoherenceSettings

@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from outcome_samples import answered, frame, tried
+from attempt_samples import answered, frame, tried
 
 from coherence.errors import ConfigError
 from coherence.evaluation.incoherence_paired import PairedRow, pairs, table

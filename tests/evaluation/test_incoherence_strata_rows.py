@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from outcome_samples import answered, frame, tried
+from attempt_samples import answered, frame, tried
 
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.incoherence_strata import strata

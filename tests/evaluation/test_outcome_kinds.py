@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from outcome_samples import answered, only_group, tried
+from attempt_samples import answered, only_group, tried
 
 from coherence.errors import InputError
 from coherence.evaluation.decompositions import decompose, nested_parts

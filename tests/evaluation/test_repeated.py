@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from outcome_samples import answered, frame, only_group, tried
+from attempt_samples import answered, frame, only_group, tried
 
 from coherence.errors import InputError
 from coherence.evaluation.repeated import CONTRARY, NO_TASK, REPEATED, groups

@@ -107,7 +107,8 @@ def _permuted(table: Floats, settings: Permutations) -> tuple[Floats, Floats]:
     first = np.concatenate(sides)
     second = here.sum(axis=0) + there.sum(axis=0) - first
     crossed = float((v1 * v2).sum()), float((e1 * e2).sum())
-    return (first[:, 1] - second[:, 1]) / len(table), _studentised(first, second, crossed, len(table))
+    gap = (first[:, 1] - second[:, 1]) / len(table)
+    return _without_noise(gap, gap), _studentised(first, second, crossed, len(table))
 
 
 def _studentised(first: Floats, second: Floats, crossed: tuple[float, float], n: int) -> Floats:
