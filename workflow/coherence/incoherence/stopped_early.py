@@ -1,7 +1,7 @@
 """What estimates come to where sampling stops as soon as all agree: why stopping is for triage only.
 
-For estimates, fix the number of attempts, equal for all items. Of a run that did stop, use so many of the first
-attempts of every item as the rule lets none have less than.
+For estimates, fix the number of attempts, equal for all items. Of a run that did stop, use as many of the
+first attempts of every item as the rule lets none have less than.
 """
 
 from collections.abc import Sequence
