@@ -64,6 +64,16 @@ def test_the_config_names_pairs() -> None:
         found(given, IncoherenceSettings(pairs={"d": (("a", "x"),)}))
 
 
+def test_too_many_pairs_are_not_compared_and_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coherence.evaluation.incoherence_paired.MOST_PAIRS", 2)
+    given = [row for name in "abc" for row in named(ONE, name)]
+    (row,) = found(given)
+    assert row.found.reason.startswith("3 pairs: more than 2 are compared only where")
+    assert row.found.reason in table([row], SETTINGS).rows[0][-1]
+    every = (("a", "b"), ("a", "c"), ("b", "c"))
+    assert len(found(given, IncoherenceSettings(pairs={"d": every}))) == 3
+
+
 def test_a_pair_is_compared_by_the_most_telling_kind_both_have() -> None:
     (row,) = found([*named(ONE, "a"), *tried("10", "01", "11", group="b")])
     assert row.kind == "passed"

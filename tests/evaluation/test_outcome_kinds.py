@@ -64,13 +64,18 @@ def test_attempts_that_have_both_kinds_are_not_mixed() -> None:
         (
             [{"task": "t", "number": 1.0, "target_number": float("inf")}],
             "number",
-            {"number or target not finite": 1},
+            {"number or target not finite or too large": 1},
         ),
         ([{"task": "t", "number": 1.0}], "number", {"no target": 1}),
+        (
+            [{"task": "t", "number": -1e200, "target_number": 0.0}],
+            "number",
+            {"number or target not finite or too large": 1},
+        ),
     ],
     ids=[
         *("no outcome", "no answer", "no target", "two targets", "no results", "lengths", "infinite"),
-        "no number to aim at",
+        *("no number to aim at", "too large"),
     ],
 )
 def test_what_is_left_out_is_counted_by_reason(

@@ -76,11 +76,13 @@ def test_equal_halves_are_equal(values: list[float]) -> None:
 
 
 def test_difficulty_is_that_for_the_other_groups() -> None:
-    error = np.array([[1.0, 0.0, nan], [0.5, nan, nan], [0.0, 1.0, 0.25]])
-    found = difficulty_for_others(error)
-    assert found.tolist()[0] == pytest.approx([0.25, 1.0, 0.25])
-    assert found.tolist()[1] == pytest.approx([0.5, 0.5, 0.25])
-    assert found.tolist()[2] == pytest.approx([0.75, 0.0, nan], nan_ok=True)
+    tasks = [np.array([0, 1]), np.array([0, 1, 2]), np.array([2, 0, 1]), np.array([], dtype=np.int64)]
+    error = [np.array([1.0, 0.0]), np.array([0.5, nan, nan]), np.array([0.25, 0.0, 1.0]), np.array([])]
+    first, second, third, none = difficulty_for_others(tasks, error)
+    assert first == pytest.approx([0.25, 1.0])
+    assert second == pytest.approx([0.5, 0.5, 0.25])
+    assert third == pytest.approx([nan, 0.75, 0.0], nan_ok=True)
+    assert none.tolist() == []
 
 
 def test_a_trend_and_where_there_is_none() -> None:

@@ -22,6 +22,8 @@ from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
 from coherence.stats.multiplicity import BENJAMINI_HOCHBERG, benjamini_hochberg
 
+MOST_PAIRS: Final = 10_000
+
 
 class PairedRow(Record, frozen=True):
     """Two groups of a dataset on their common tasks, first less second.
@@ -43,10 +45,14 @@ class PairedRow(Record, frozen=True):
 
 def pairs(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[PairedRow]:
     """Yield the pairs of groups of one dataset, with adjusted p."""
+    chosen = _chosen(groups, settings)
+    if len(chosen) > MOST_PAIRS and groups[0].dataset not in settings.pairs:
+        yield _too_many(groups[0], len(chosen))
+        return
     known: dict[tuple[str, str], MainParts | None] = {}
     kinds = {group.name: kinds_of(group, settings) for group in groups}
     rows = []
-    for first, second in _chosen(groups, settings):
+    for first, second in chosen:
         kind = next((kind for kind in kinds[first.name] if kind in kinds[second.name]), None)
         if kind is not None:
             for group in (first, second):
@@ -59,6 +65,13 @@ def pairs(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[Pa
     ratio = benjamini_hochberg([row.found.incoherence.p if row.found.incoherence else None for row in rows])
     for row, one, other in zip(rows, error, ratio, strict=True):
         yield replace(row, error_q=one, incoherence_q=other)
+
+
+def _too_many(group: Group, pairs_found: int) -> PairedRow:
+    reason = f"{pairs_found:,} pairs: more than {MOST_PAIRS:,} are compared only where the config names them"
+    found = Paired(0, reason=reason)
+    names = (wording.NONE, wording.NONE, "", wording.NONE, wording.NONE)
+    return PairedRow(group.dataset, *names, found, simulated=group.simulated)
 
 
 def _chosen(groups: Sequence[Group], settings: IncoherenceSettings) -> list[tuple[Group, Group]]:

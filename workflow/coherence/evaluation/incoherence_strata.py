@@ -6,7 +6,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.main_parts import ALL_GROUPS, MainParts, error_of_tasks, main_parts, pooled
+from coherence.evaluation.main_parts import ALL_GROUPS, MainParts, main_parts, pooled
 from coherence.evaluation.own_medians import own_medians
 from coherence.evaluation.repeated import Group
 from coherence.evaluation.stratum import DIFFICULTY, Stratum, stratum, with_values
@@ -58,9 +58,14 @@ def _by_difficulty(
     passes = [main_parts(main.group, settings, "passed") for main in mains]
     known = [found for found in passes if found is not None]
     used = known if len(known) == len(mains) else mains
-    difficulty = difficulty_for_others(np.stack([error_of_tasks(main) for main in used]))
-    for main, row in zip(mains, difficulty, strict=True):
-        yield _divided(main, DIFFICULTY, row[main.outcomes.tasks], settings)
+    size = len(mains[0].group.tasks)
+    difficulty = difficulty_for_others(
+        [main.outcomes.tasks for main in used], [main.parts.error for main in used]
+    )
+    for main, other, values in zip(mains, used, difficulty, strict=True):
+        by_task = np.full(size, np.nan)
+        by_task[other.outcomes.tasks] = values
+        yield _divided(main, DIFFICULTY, by_task[main.outcomes.tasks], settings)
 
 
 def _divided(main: MainParts, by: str, value: Floats, settings: IncoherenceSettings) -> Divided:

@@ -11,7 +11,7 @@ from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Outcomes, kinds_of, outcomes
 from coherence.evaluation.repeated import Group
 from coherence.incoherence.aggregates import Aggregate, aggregate, delta_t, jackknife_t
-from coherence.incoherence.parts import Bools, Floats, Parts, incomparable, joined, sums
+from coherence.incoherence.parts import Bools, Parts, incomparable, joined, sums
 from coherence.records import Record
 
 ALL_GROUPS: Final = "all groups"
@@ -56,13 +56,6 @@ def by_dataset(groups: Iterable[Group]) -> dict[str, list[Group]]:
     for group in groups:
         found.setdefault(group.dataset, []).append(group)
     return found
-
-
-def error_of_tasks(main: MainParts) -> Floats:
-    """Return the error of each task of the dataset, NaN where the group has none."""
-    error = np.full(len(main.group.tasks), np.nan)
-    error[main.outcomes.tasks] = main.parts.error
-    return error
 
 
 def pooled(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Aggregate:

@@ -146,7 +146,7 @@ def _check_tests(group: Group, among: Bools) -> dict[str, Bools]:
 
 def _check_numbers(group: Group, among: Bools) -> dict[str, Bools]:
     both = ~(np.isnan(group.numbers("number")) | np.isnan(group.numbers("target_number")))
-    return {"number or target not finite": both | ~among}
+    return {"number or target not finite or too large": both | ~among}
 
 
 Built = tuple[Ints | Floats, Ints | Floats, Vectors | None]

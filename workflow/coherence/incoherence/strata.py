@@ -1,9 +1,11 @@
 """What items and attempts are divided by: buckets, each task's own median, difficulty for the others."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.stats import rankdata
 
-from coherence.incoherence.parts import Floats, Ints
+from coherence.incoherence.parts import Floats, Ints, divided
 
 LEFT_OUT = -1
 BELOW = 0
@@ -60,14 +62,21 @@ def equal_halves(item: Ints, value: Floats, items: int) -> Ints:
     return np.where(keep, half, LEFT_OUT)
 
 
-def difficulty_for_others(error: Floats) -> Floats:
-    """Return, for each group and task, the mean failure rate of the other groups; NaN where no other tried.
+def difficulty_for_others(tasks: Sequence[Ints], error: Sequence[Floats]) -> list[Floats]:
+    """Return for each group and each of its tasks the mean failure rate of the other groups.
 
-    `error` has a row a group and a column a task, NaN where a group did not try; each other group counts
-    once, whatever its number of attempts.
+    `tasks` numbers the tasks of each group, `error` is its failure rate at each, NaN where unknown; each
+    other group counts once, whatever its number of attempts. NaN where no other group tried.
     """
-    tried = ~np.isnan(error)
-    others = tried.sum(axis=0) - tried
-    total = np.where(tried, error, 0.0)
-    rest = total.sum(axis=0) - total
-    return np.asarray(np.divide(rest, others, out=np.full(error.shape, np.nan), where=others > 0))
+    size = 1 + max((int(each.max(initial=-1)) for each in tasks), default=-1)
+    total, tried = np.zeros(size), np.zeros(size)
+    for each, rate in zip(tasks, error, strict=True):
+        known = ~np.isnan(rate)
+        total += np.bincount(each[known], rate[known], minlength=size)
+        tried += np.bincount(each[known], minlength=size)
+    found = []
+    for each, rate in zip(tasks, error, strict=True):
+        own = np.where(np.isnan(rate), 0.0, rate)
+        others = tried[each] - ~np.isnan(rate)
+        found.append(divided(total[each] - own, others))
+    return found
