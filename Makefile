@@ -36,6 +36,8 @@ test: lint unit
 bench: .venv/installed
 	$(BIN)/python tests/bench/bench.py
 	$(BIN)/python tests/bench/throughput.py
+	$(BIN)/python tests/bench/incoherence.py
+	$(BIN)/python tests/bench/coverage.py
 	$(BIN)/python tests/bench/outcomes.py
 
 # Each prints its figures and fails where one is not what is wanted; all run whatever the others say.

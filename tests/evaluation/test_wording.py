@@ -62,3 +62,20 @@ def test_left_out_names_only_what_there_is() -> None:
         wording.left_out(unknown_outcome=2, unjudged=0, excluded=1200) == "2 unknown outcome, 1,200 excluded"
     )
     assert wording.left_out(unjudged=0) == "-"
+
+
+@pytest.mark.parametrize(
+    ("measured", "text"),
+    [
+        (0.125, "0.125"),
+        (0.1, "0.1"),
+        (0.0, "0"),
+        (9.8765, "9.877"),
+        (87.0, "87"),
+        (12345.6, "12,346"),
+        (-3.5, "-3.5"),
+    ],
+    ids=str,
+)
+def test_measured_values(measured: float, text: str) -> None:
+    assert wording.value(measured) == text

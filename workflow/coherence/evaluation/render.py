@@ -70,6 +70,11 @@ def proportion_fields(path: str, count: str, value: str) -> dict[str, str]:
     }
 
 
+def interval_fields(path: str, name: str) -> dict[str, str]:
+    """Return the fields of an interval."""
+    return {f"{name}_low": f"{path}.low", f"{name}_high": f"{path}.high"}
+
+
 def shown(rows: Iterable[T], columns: Mapping[str, Callable[[T], str]]) -> tuple[tuple[str, ...], ...]:
     """Return the ready-made cells of each row."""
     return tuple(tuple(cell(row) for cell in columns.values()) for row in rows)

@@ -92,3 +92,22 @@ def left_out(**kinds: int) -> str:
     """Return "2 unjudged, 1 unknown outcome", in the order given, without what is 0."""
     named = [f"{count:,} {kind.replace('_', ' ')}" for kind, count in kinds.items() if count]
     return ", ".join(named) or NONE
+
+
+def value(measured: float) -> str:
+    """Return a measured value with about three digits: "12,345", "87", "0.125"."""
+    digits = 0 if abs(measured) >= 100 else 1 if abs(measured) >= 10 else 3
+    text = f"{half_up(measured, digits):,}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def share(value: float | None, interval: Interval | None = None) -> str:
+    """Return a value with three decimals and its bounds."""
+    return estimate(value, interval, 3)
+
+
+def span(fewest: int | None, most: int | None) -> str:
+    """Return "5" or "3 to 5"."""
+    if fewest is None:
+        return NONE
+    return f"{fewest}" if fewest == most else f"{fewest} to {most}"

@@ -1,0 +1,119 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attempt_samples import frame, only_group, tried
+
+from coherence.errors import ConfigError
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.incoherence_tables import (
+    IncoherenceEvaluation,
+    evaluate_outcomes,
+    incoherence_tables,
+)
+from coherence.evaluation.severity import WEIGHTED, SeverityRow, severities, table
+from coherence.files import read_json, write_json
+
+SETTINGS = IncoherenceSettings(weights={"lint_failures": 0.5})
+
+
+def found(given: list[dict[str, Any]], settings: IncoherenceSettings = SETTINGS) -> dict[str, SeverityRow]:
+    return {row.loss: row for row in severities(only_group(given), settings)}
+
+
+LINT = [row | {"lint_failures": lint} for row, lint in zip(tried("10", "00"), (0, 4, 2, 6), strict=True)]
+
+
+def test_rate_severity_and_scatter_are_apart() -> None:
+    row = found(LINT)["lint_failures"]
+    assert (row.found.items, row.found.attempts, row.found.failed) == (2, 4, 3)
+    assert row.found.rate == pytest.approx(0.75)
+    assert row.found.severity == pytest.approx((2 + 4) / (0.5 + 1))
+    assert row.scatter.error == pytest.approx(3)
+    assert row.scatter.variance == pytest.approx(2)
+    assert row.scatter.incoherence == pytest.approx(2 / 3)
+
+
+def test_losses_are_weighed_together_where_there_are_several() -> None:
+    given = [row | {"tests": tests} for row, tests in zip(LINT, ("11", "10", "00", "10"), strict=True)]
+    rows = found(given)
+    assert list(rows) == ["tests", "lint_failures", WEIGHTED]
+    assert rows["tests"].found.severity == pytest.approx((0.25 + 0.75) / 1.5)
+    assert rows[WEIGHTED].weights == "tests 1, lint_failures 0.5"
+    assert rows[WEIGHTED].scatter.error == pytest.approx(0.5 + 1.5)
+    assert rows[WEIGHTED].scatter.variance == pytest.approx(0.25 + 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "losses"),
+    [
+        ({"reward": [1.0, 0.0, 0.0, 0.0]}, []),
+        ({"reward": [1.0, 0.25, 0.0, 0.5]}, ["reward"]),
+        ({"rubric": [1.0, 0.25, 0.0, 0.5]}, ["rubric"]),
+        ({"number": [1.0, 3.0, 0.0, 2.0], "target_number": [1.0, 1.0, 2.0, 2.0]}, ["number"]),
+        ({}, []),
+    ],
+    ids=["pass or fail again", "partial rewards", "rubric", "numbers", "none"],
+)
+def test_which_losses_there_are(values: dict[str, list[float]], losses: list[str]) -> None:
+    columns = [dict(zip(values, each, strict=True)) for each in zip(*values.values(), strict=True)] or [
+        {}
+    ] * 4
+    given = [row | more for row, more in zip(tried("10", "00"), columns, strict=True)]
+    assert list(found(given)) == losses
+
+
+def test_a_rubric_loses_what_is_missing_to_the_best() -> None:
+    given = [row | {"rubric": score} for row, score in zip(tried("10"), (5.0, 2.0), strict=True)]
+    row = found(given, IncoherenceSettings(rubric_best=5))["rubric"]
+    assert row.found.severity == pytest.approx(3)
+
+
+def test_attempts_without_outcome_or_loss_are_counted() -> None:
+    given = [*LINT, *tried("-", lint_failures=1.0, attempt="8"), *tried("0", attempt="9")]
+    row = found(given)["lint_failures"]
+    assert (row.no_outcome, row.no_loss) == (1, 1)
+    assert (row.found.attempts, row.found.failed) == (4, 3)
+    assert table([row]).rows[0][-1] == "1 no outcome, 1 no loss"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"weights": {"style": 1.0}}, "weights: no 'style'; there are assertion_failures"),
+        ({"weights": {"tests": -1.0}}, "at least 0"),
+        ({"decompositions": ("modal",)}, "decompositions: no 'modal'"),
+        ({"kinds": {"d": "text"}}, "kinds: no 'text'"),
+        ({"lengths": ("words",)}, "lengths: no 'words'"),
+        ({"bins": 0}, "at least 1"),
+        ({"votes": (0, 1)}, "at least 1"),
+        ({"delta": 0.0}, "delta"),
+    ],
+)
+def test_senseless_settings_are_named(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        evaluate_outcomes(frame(LINT), IncoherenceSettings(**settings))
+
+
+def test_all_tables_of_one_analysis() -> None:
+    evaluation = evaluate_outcomes(frame(LINT), SETTINGS)
+    made = incoherence_tables(evaluation)
+    names = ["incoherence", "incoherence_strata", "incoherence_paired", "ensembling", "severity"]
+    assert [each.name for each in made] == names
+    assert evaluate_outcomes(frame(LINT), SETTINGS) == evaluation
+    for each in made:
+        assert each.datasets in ((), ("d",))
+
+
+def test_an_analysis_outlives_its_file(tmp_path: Path) -> None:
+    rows = [row | {"group": group, "steps": float(n)} for group in "ab" for n, row in enumerate(LINT)]
+    evaluation = evaluate_outcomes(frame(rows), SETTINGS)
+    write_json(tmp_path / "evaluation.json", evaluation)
+    assert read_json(tmp_path / "evaluation.json", IncoherenceEvaluation) == evaluation
+    assert evaluation.strata
+    assert evaluation.pairs
+
+
+def test_nothing_at_all_has_empty_tables() -> None:
+    made = incoherence_tables(evaluate_outcomes(frame(LINT).iloc[:0], SETTINGS))
+    assert {len(each.rows) for each in made} == {0}

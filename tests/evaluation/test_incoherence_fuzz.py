@@ -1,0 +1,96 @@
+"""Any outcomes at all: either they are refused in words or every attempt is counted somewhere."""
+
+from math import inf, nan
+from typing import Any
+
+import pytest
+from attempt_samples import frame
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coherence.errors import InputError
+from coherence.evaluation.incoherence_settings import KINDS, IncoherenceSettings
+from coherence.evaluation.incoherence_tables import evaluate_outcomes, incoherence_tables
+from coherence.evaluation.outcome_kinds import kinds_of, outcomes
+from coherence.evaluation.render import latex, markdown
+from coherence.evaluation.repeated import groups
+from coherence.incoherence.paired import Permutations
+
+SETTINGS = IncoherenceSettings(
+    permutations=Permutations(20),
+    bins=2,
+    decompositions=(
+        "kohavi_wolpert",
+        "modal_margin",
+        "kl",
+        "brier",
+        "domingos",
+        "seed_modal",
+        "tests",
+        "squared_error",
+    ),
+)
+NUMBER = st.sampled_from([None, 0.0, 1.0, 2.5, -3.0, nan, inf, 1e300, 1e-300])
+ROW = st.fixed_dictionaries(
+    {"group": st.sampled_from(["g", "h"]), "task": st.sampled_from(["t", "u", "v", None])},
+    optional={
+        "attempt": st.sampled_from(["1", "2", "3", "4", None]),
+        "context": st.sampled_from(["x", "y", None]),
+        "passed": st.sampled_from([True, False, None]),
+        "answer": st.sampled_from(["A", "B", "<b>$\x00", None]),
+        "target": st.sampled_from(["A", "A", "A", "B", None]),
+        "tests": st.sampled_from(["10", "11", "0-", "--", "1", None]),
+        "probabilities": st.sampled_from(['{"A": 1}', '{"A": 0.25, "B": 0.75}', None]),
+        "number": NUMBER,
+        "target_number": NUMBER,
+        "reward": NUMBER,
+        "lint_failures": NUMBER,
+        "steps": NUMBER,
+        "output_tokens": NUMBER,
+        "scaffold": st.sampled_from(["s", "z", None]),
+    },
+)
+
+
+@given(st.lists(ROW, min_size=1, max_size=25))
+def test_every_attempt_is_used_or_counted(rows: list[dict[str, Any]]) -> None:
+    for group in groups(frame(rows)):
+        total = sum(row["group"] == group.name for row in rows)
+        assert len(group.frame) + sum(group.left_out.values()) == total
+        for kind in KINDS:
+            used = outcomes(group, kind)
+            assert len(used.rows) + sum(used.left_out.values()) == total
+
+
+@given(
+    st.lists(ROW, min_size=1, max_size=25), st.sampled_from(["unbiased", "plug-in"]), st.sampled_from(KINDS)
+)
+def test_every_table_is_made_without_a_warning(rows: list[dict[str, Any]], estimator: Any, kind: str) -> None:
+    settings = IncoherenceSettings(
+        estimator=estimator,
+        permutations=SETTINGS.permutations,
+        bins=2,
+        decompositions=SETTINGS.decompositions,
+        kinds={"d": kind},
+    )
+    evaluation = evaluate_outcomes(frame(rows), settings)
+    shown = {row.group for row in evaluation.incoherence}
+    assert shown == {row["group"] for row in rows}
+    for table in incoherence_tables(evaluation):
+        assert markdown(table)
+        assert latex(table)
+    for row in evaluation.incoherence:
+        found = row.found
+        if found.error is not None and row.decomposition not in ("domingos", "seed_modal"):
+            assert found.bias is not None
+            assert found.variance is not None
+            assert found.error == pytest.approx(found.bias + found.variance)
+
+
+@given(st.lists(ROW, min_size=1, max_size=12))
+def test_mixed_kinds_are_refused_in_words(rows: list[dict[str, Any]]) -> None:
+    for group in groups(frame(rows)):
+        try:
+            assert set(kinds_of(group, SETTINGS)) <= set(KINDS)
+        except InputError as error:
+            assert "name the dataset's `kind`" in str(error)

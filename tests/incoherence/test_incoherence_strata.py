@@ -1,0 +1,96 @@
+from math import inf, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coherence.incoherence.strata import difficulty_for_others, equal_buckets, equal_halves, halves, medians
+from coherence.incoherence.trends import trend
+
+LENGTHS = st.lists(st.one_of(st.integers(0, 4).map(float), st.just(nan)), min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("values", "buckets", "found"),
+    [
+        ([3, 1, 2, 4], 2, [1, 0, 0, 1]),
+        ([5, 5, 5, 5], 2, [1, 1, 1, 1]),
+        ([1, 2, 2, 3], 2, [0, 1, 1, 1]),
+        ([1, nan, 2], 2, [0, -1, 1]),
+        ([7], 4, [2]),
+        ([], 3, []),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9], 3, [0, 0, 0, 1, 1, 1, 2, 2, 2]),
+    ],
+    ids=["two", "all equal", "ties together", "unknown", "one item", "none", "nine in three"],
+)
+def test_equal_buckets(values: list[float], buckets: int, found: list[int]) -> None:
+    assert equal_buckets(np.array(values, dtype=float), buckets).tolist() == found
+
+
+@given(LENGTHS, st.integers(1, 5))
+def test_buckets_rise_and_hold_equal_values_together(values: list[float], buckets: int) -> None:
+    array = np.array(values)
+    found = equal_buckets(array, buckets)
+    for one, other in ((0.0, 1.0), (1.0, 2.0), (2.0, 3.0)):
+        low, high = found[array == one], found[array == other]
+        assert len(set(low)) <= 1
+        assert not len(low) or not len(high) or low.max() <= high.min()
+    assert found.max() < buckets
+
+
+@given(LENGTHS)
+def test_medians_are_numpys(values: list[float]) -> None:
+    array = np.array([*values, 9.0])
+    item = np.array([*(place % 3 for place in range(len(values))), 3])
+    expected = [
+        np.nanmedian(own) if np.isfinite(own := array[item == number]).any() else nan for number in range(5)
+    ]
+    assert medians(item, array, 5) == pytest.approx(expected, nan_ok=True)
+
+
+def test_halves_put_ties_above() -> None:
+    item = np.array([0, 0, 0, 0, 0, 1, 1, 1, 2])
+    value = np.array([1, 2, 2, 2, 3, 5, 5, 5, nan])
+    assert halves(item, value, 3).tolist() == [0, 1, 1, 1, 1, 1, 1, 1, -1]
+
+
+def test_equal_halves_keep_those_farthest_from_the_median() -> None:
+    item = np.array([0, 0, 0, 0, 0, 1, 1, 1, 2])
+    value = np.array([1, 2, 2.5, 4, 3, 5, 5, 5, nan])
+    assert equal_halves(item, value, 3).tolist() == [0, 0, -1, 1, 1, -1, -1, -1, -1]
+
+
+@given(LENGTHS)
+def test_equal_halves_are_equal(values: list[float]) -> None:
+    item = np.array([place % 3 for place in range(len(values))])
+    array = np.array(values)
+    found, plain = equal_halves(item, array, 3), halves(item, array, 3)
+    for number in range(3):
+        own = found[item == number]
+        assert (own == 0).sum() == (own == 1).sum()
+        assert (own == 0).sum() == min((plain[item == number] == 0).sum(), (plain[item == number] == 1).sum())
+        if (own == 0).any():
+            lengths = array[item == number]
+            assert lengths[own == 0].max() < lengths[own == 1].min()
+
+
+def test_difficulty_is_that_for_the_other_groups() -> None:
+    tasks = [np.array([0, 1]), np.array([0, 1, 2]), np.array([2, 0, 1]), np.array([], dtype=np.int64)]
+    error = [np.array([1.0, 0.0]), np.array([0.5, nan, nan]), np.array([0.25, 0.0, 1.0]), np.array([])]
+    first, second, third, none = difficulty_for_others(tasks, error)
+    assert first == pytest.approx([0.25, 1.0])
+    assert second == pytest.approx([0.5, 0.5, 0.25])
+    assert third == pytest.approx([nan, 0.75, 0.0], nan_ok=True)
+    assert none.tolist() == []
+
+
+def test_a_trend_and_where_there_is_none() -> None:
+    rising = np.array([1.0, 2.0, 3.0, 4.0, nan])
+    found = trend(rising, rising**2)
+    assert found.n == 4
+    assert found.tau == pytest.approx(1)
+    assert found.p == pytest.approx(1 / 12)
+    assert trend(rising, np.ones(5)).tau is None
+    assert trend(rising[:2], rising[:2]).p is None
+    assert trend(np.array([inf, 1.0, 2.0]), np.array([3.0, 1.0, 2.0])).tau == pytest.approx(1)

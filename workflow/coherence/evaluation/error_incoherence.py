@@ -1,0 +1,134 @@
+"""How much of each group's error is scatter: a row a dataset, group, outcome and decomposition."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from coherence.evaluation import wording
+from coherence.evaluation.decompositions import (
+    UNEQUAL,
+    decompose,
+    nested_parts,
+    note_of,
+    plain,
+)
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.outcome_kinds import Outcomes, kinds_of, outcomes
+from coherence.evaluation.repeated import Group
+from coherence.incoherence.aggregates import Aggregate, aggregate, ratio_of_sums
+from coherence.incoherence.parts import Parts, incomparable
+from coherence.incoherence.squares import Nested
+from coherence.records import Record
+
+NEVER_WRONG: Final = "never wrong"
+
+
+class Incoherence(Record, frozen=True):
+    """The parts of the error of one group by one decomposition; `main` marks the group's headline row.
+
+    `plug_in` is the plug-in incoherence. `sampling` and `context` are the mean variances within contexts and
+    what contexts add. `contrary` counts attempts whose answer and whose pass or fail disagree.
+    """
+
+    dataset: str
+    group: str
+    kind: str
+    decomposition: str
+    found: Aggregate
+    estimator: str
+    main: bool = False
+    scaffold: str | None = None
+    backbone: str | None = None
+    plug_in: float | None = None
+    sampling: float | None = None
+    context: float | None = None
+    left_out: dict[str, int] = {}
+    contrary: int = 0
+    note: str = ""
+    simulated: str = ""
+
+    @property
+    def left_out_text(self) -> str:
+        """What was left out and why."""
+        few = {"too few attempts (tasks)": self.found.too_few}
+        return wording.left_out(**self.left_out, **few)
+
+
+def incoherence(group: Group, settings: IncoherenceSettings) -> Iterator[Incoherence]:
+    """Yield the rows of a group, its main one first: pass or fail only where nothing else is known."""
+    kinds = kinds_of(group, settings)
+    if not kinds:
+        yield _without_outcomes(group, settings)
+    for place, kind in enumerate(kinds):
+        usable = outcomes(group, kind)
+        for number, name in enumerate(settings.decompositions_of(kind)):
+            yield _row(usable, name, settings, main=place == 0 and number == 0)
+
+
+def _without_outcomes(group: Group, settings: IncoherenceSettings) -> Incoherence:
+    return Incoherence(
+        dataset=group.dataset,
+        group=group.name,
+        kind=wording.NONE,
+        decomposition=wording.NONE,
+        found=Aggregate(0),
+        estimator=settings.estimator,
+        main=True,
+        scaffold=group.scaffold,
+        backbone=group.backbone,
+        left_out={**group.left_out, "no outcome": len(group.frame)},
+        simulated=group.simulated,
+    )
+
+
+def _row(usable: Outcomes, name: str, settings: IncoherenceSettings, *, main: bool) -> Incoherence:
+    group, kind = usable.group, usable.kind
+    parts = decompose(usable, name, settings)
+    plug_in = plain(usable, name, "plug-in", settings.delta)
+    known = plug_in.take(parts.known)
+    adds = name != "domingos"
+    found = aggregate(parts)
+    row = Incoherence(
+        dataset=group.dataset,
+        group=group.name,
+        kind=kind,
+        decomposition=name,
+        found=found if adds else replace(found, incoherence=None, jackknife=None, delta=None),
+        estimator=parts.estimator,
+        main=main,
+        scaffold=group.scaffold,
+        backbone=group.backbone,
+        plug_in=ratio_of_sums(known.variance, known.error) if adds else None,
+        left_out=usable.left_out,
+        contrary=_contrary(usable),
+        note="; ".join(said for said in (note_of(kind, name), _never_wrong(found), _unequal(parts)) if said),
+        simulated=group.simulated,
+    )
+    inside = nested_parts(usable, name, settings)
+    return row if inside is None else replace(row, **_within(inside, parts))
+
+
+def _never_wrong(found: Aggregate) -> str:
+    return NEVER_WRONG if found.items and found.error == 0 else ""
+
+
+def _unequal(parts: Parts) -> str:
+    return UNEQUAL if parts.known.any() and incomparable(parts) else ""
+
+
+def _within(inside: Nested, parts: Parts) -> dict[str, float | None]:
+    """Return the mean variances within contexts and between them, over tasks in which both are known."""
+    both = parts.known & (inside.sampling == inside.sampling)
+    if not both.any():
+        return {}
+    return {"sampling": float(inside.sampling[both].mean()), "context": float(inside.context[both].mean())}
+
+
+def _contrary(usable: Outcomes) -> int:
+    if usable.kind != "answer":
+        return 0
+    passed = usable.group.frame["passed"].iloc[usable.rows]
+    right = usable.answer == usable.target[usable.item]
+    known = passed.notna().to_numpy(dtype=bool)
+    return int((passed[known].to_numpy(dtype=bool) != right[known]).sum())

@@ -1,0 +1,82 @@
+"""The table of error incoherence."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from coherence.evaluation import wording
+from coherence.evaluation.decompositions import BINARY, LABELS
+from coherence.evaluation.error_incoherence import Incoherence
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.readings import marked, simulation_note
+from coherence.evaluation.render import Table, interval_fields, records, shown
+from coherence.evaluation.wording import share, span
+from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
+from coherence.stats.intervals import LEVEL_TEXT, Interval
+
+FIELDS: Final[dict[str, str]] = {
+    **{name: name for name in ("dataset", "group", "scaffold", "backbone")},
+    "outcome": "kind",
+    "decomposition": "decomposition",
+    "main": "main",
+    "estimator": "estimator",
+    "tasks": "found.items",
+    "attempts": "found.attempts",
+    "attempts_a_task_min": "found.fewest",
+    "attempts_a_task_max": "found.most",
+    **{name: f"found.{name}" for name in ("error", "bias", "variance", "incoherence")},
+    **interval_fields("found.jackknife", "jackknife_t"),
+    **interval_fields("found.delta", "delta_t"),
+    "incoherence_plug_in": "plug_in",
+    "variance_within_contexts": "sampling",
+    "variance_of_contexts": "context",
+    "tasks_never_wrong": "found.never_wrong",
+    "tasks_with_too_few_attempts": "found.too_few",
+    "left_out": "left_out_text",
+    "n_answer_and_pass_disagree": "contrary",
+    "note": "note",
+    "simulated": "simulated",
+}
+
+
+_COLUMNS: Final[dict[str, Callable[[Incoherence], str]]] = {
+    "Dataset": lambda row: marked(row.dataset, row.simulated),
+    "Group": lambda row: row.group,
+    "Outcome": lambda row: row.kind,
+    "Decomposition": lambda row: LABELS[row.decomposition],
+    "Tasks": lambda row: wording.count(row.found.items),
+    "Attempts a task": lambda row: span(row.found.fewest, row.found.most),
+    "Error": lambda row: share(row.found.error),
+    "Bias": lambda row: share(row.found.bias),
+    "Variance": lambda row: share(row.found.variance),
+    "Incoherence": lambda row: share(row.found.incoherence, row.found.jackknife),
+    "Delta-t": lambda row: _bounds(row.found.delta),
+    "Left out": lambda row: row.left_out_text,
+    "Note": lambda row: row.note or wording.NONE,
+}
+
+
+def _bounds(interval: Interval | None) -> str:
+    return wording.NONE if interval is None else share(interval.low) + " to " + share(interval.high)
+
+
+def table(rows: Sequence[Incoherence], settings: IncoherenceSettings) -> Table:
+    """Return `incoherence`."""
+    return Table(
+        name="incoherence",
+        title="Error incoherence of repeated attempts",
+        caption=(
+            "Error = bias + variance, means over tasks with enough attempts; incoherence: sum of variances "
+            f"/ sum of errors ({LEVEL_TEXT} {JACKKNIFE_T} interval over tasks; beside it {DELTA_T}). "
+            f"Estimator: {settings.estimator}; KL and modal margin have no unbiased one and are "
+            "jackknifed over attempts: groups with unequal attempts a task are not to be compared by them. "
+            "Unbiased parts of few tasks may lie outside 0 to 1. Tasks that were never wrong add nothing to "
+            f'either sum. A row marked "{BINARY}" tells nothing that the pass rates do not. '
+            "Incoherent is not harmless."
+        ),
+        columns=tuple(_COLUMNS),
+        rows=shown(rows, _COLUMNS),
+        fields=tuple(FIELDS),
+        records=records(rows, FIELDS),
+        note=simulation_note((row.dataset, row.simulated) for row in rows),
+        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
+    )

@@ -1,0 +1,117 @@
+"""Incoherence within strata: of length, of difficulty for the others, below and above a task's own median."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from msgspec.structs import replace
+
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.main_parts import ALL_GROUPS, MainParts, main_parts, pooled
+from coherence.evaluation.own_medians import own_medians
+from coherence.evaluation.repeated import Group
+from coherence.evaluation.stratum import DIFFICULTY, Stratum, stratum, with_values
+from coherence.incoherence.aggregates import aggregate
+from coherence.incoherence.parts import Floats, Ints, divided, sums
+from coherence.incoherence.strata import difficulty_for_others, equal_buckets
+from coherence.incoherence.trends import KENDALL, Trend, trend
+from coherence.records import Record
+
+
+class Divided(Record, frozen=True, eq=False):
+    """A group's tasks divided by a value of each: `bucket` -1 where it is unknown."""
+
+    main: MainParts
+    by: str
+    value: Floats
+    bucket: Ints
+
+
+def strata(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[Stratum]:
+    """Yield the strata of the groups of one dataset, then those of all groups together."""
+    mains = [main for group in groups if (main := main_parts(group, settings)) is not None]
+    divided_by = [each for main in mains for each in _by_length(main, settings)]
+    divided_by += list(_by_difficulty(mains, groups, settings))
+    for each in divided_by:
+        yield from _rows(each, settings)
+    yield from own_medians(mains, settings)
+    if len(mains) > 1:
+        yield from _together(divided_by, settings)
+        yield from _by_name(mains)
+
+
+def _by_length(main: MainParts, settings: IncoherenceSettings) -> Iterator[Divided]:
+    for column in settings.lengths:
+        length, item = main.outcomes.values(column), main.outcomes.item
+        known = ~np.isnan(length)
+        if known.any():
+            n = np.bincount(item[known], minlength=main.outcomes.items)
+            mean = divided(sums(length[known], item[known], main.outcomes.items), n.astype(float))
+            yield _divided(main, column, mean, settings)
+
+
+def _by_difficulty(
+    mains: Sequence[MainParts], groups: Sequence[Group], settings: IncoherenceSettings
+) -> Iterator[Divided]:
+    """Divide by the failure rate of the other groups: of passes where all have them, else by the error."""
+    if len(mains) < 2:
+        return
+    passes = [main_parts(main.group, settings, "passed") for main in mains]
+    known = [found for found in passes if found is not None]
+    used = known if len(known) == len(mains) else mains
+    size = len(mains[0].group.tasks)
+    difficulty = difficulty_for_others(
+        [main.outcomes.tasks for main in used], [main.parts.error for main in used]
+    )
+    for main, other, values in zip(mains, used, difficulty, strict=True):
+        by_task = np.full(size, np.nan)
+        by_task[other.outcomes.tasks] = values
+        yield _divided(main, DIFFICULTY, by_task[main.outcomes.tasks], settings)
+
+
+def _divided(main: MainParts, by: str, value: Floats, settings: IncoherenceSettings) -> Divided:
+    value = np.where(main.parts.known, value, np.nan)
+    return Divided(main, by, value, equal_buckets(value, settings.bins))
+
+
+def _rows(each: Divided, settings: IncoherenceSettings) -> Iterator[Stratum]:
+    main, parts = each.main, each.main.parts
+    found = trend(each.value, parts.incoherence)
+    unknown = int((parts.known & np.isnan(each.value)).sum())
+    for place in range(settings.bins):
+        chosen = each.bucket == place
+        if chosen.any():
+            row = stratum(main, main.group.name, each.by, place, aggregate(parts.take(chosen)))
+            yield _with_test(with_values(row, each.value[chosen]), found, unknown)
+
+
+def _with_test(row: Stratum, found: Trend, unknown: int) -> Stratum:
+    return replace(row, test=KENDALL, n_test=found.n, tau=found.tau, p=found.p, unknown=unknown)
+
+
+def _together(divided_by: Sequence[Divided], settings: IncoherenceSettings) -> Iterator[Stratum]:
+    """Yield the strata of all groups together, by what divides them and how they are decomposed."""
+    families: dict[tuple[str, str, str], list[Divided]] = {}
+    for each in divided_by:
+        families.setdefault((each.by, each.main.kind, each.main.decomposition), []).append(each)
+    for (by, _, _), members in families.items():
+        if len(members) > 1:
+            for place in range(settings.bins):
+                chosen = [each.bucket == place for each in members]
+                found = pooled([each.main for each in members], chosen)
+                values = np.concatenate([e.value[c] for e, c in zip(members, chosen, strict=True)])
+                if len(values):
+                    yield with_values(stratum(members[0].main, ALL_GROUPS, by, place, found), values)
+
+
+def _by_name(mains: Sequence[MainParts]) -> Iterator[Stratum]:
+    """Yield the groups together by scaffold and by backbone, where there are several."""
+    for by in ("scaffold", "backbone"):
+        families: dict[tuple[str, str, str], list[MainParts]] = {}
+        for main in mains:
+            name = getattr(main.group, by)
+            if name is not None:
+                families.setdefault((main.kind, main.decomposition, name), []).append(main)
+        if len(families) > 1:
+            for place, ((_, _, name), members) in enumerate(families.items()):
+                found = pooled(members, [main.parts.known for main in members])
+                yield replace(stratum(members[0], ALL_GROUPS, by, place, found), stratum=name)

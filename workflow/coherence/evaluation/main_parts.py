@@ -1,0 +1,86 @@
+"""The one decomposition of each group that strata, pairs, votes and figures rest on."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+from msgspec.structs import replace
+
+from coherence.evaluation.decompositions import decompose
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.outcome_kinds import Outcomes, kinds_of, outcomes
+from coherence.evaluation.repeated import Group
+from coherence.incoherence.aggregates import Aggregate, aggregate, delta_t, jackknife_t
+from coherence.incoherence.parts import Bools, Parts, incomparable, joined, sums
+from coherence.records import Record
+
+ALL_GROUPS: Final = "all groups"
+
+
+class MainParts(Record, frozen=True, eq=False):
+    """A group's outcomes of one kind with their parts by the main decomposition of that kind."""
+
+    outcomes: Outcomes
+    decomposition: str
+    parts: Parts
+
+    @property
+    def group(self) -> Group:
+        """The group."""
+        return self.outcomes.group
+
+    @property
+    def dataset(self) -> str:
+        """The group's dataset."""
+        return self.outcomes.group.dataset
+
+    @property
+    def kind(self) -> str:
+        """The kind of outcome."""
+        return self.outcomes.kind
+
+
+def main_parts(group: Group, settings: IncoherenceSettings, kind: str | None = None) -> MainParts | None:
+    """Return the parts by the most telling kind of outcome, or by the one named; None where there is none."""
+    kinds = kinds_of(group, settings)
+    if not kinds or (kind is not None and kind not in kinds):
+        return None
+    found = outcomes(group, kind or kinds[0])
+    name = settings.decompositions_of(found.kind)[0]
+    return MainParts(found, name, decompose(found, name, settings))
+
+
+def by_dataset(groups: Iterable[Group]) -> dict[str, list[Group]]:
+    """Return the groups of each dataset, in order."""
+    found: dict[str, list[Group]] = {}
+    for group in groups:
+        found.setdefault(group.dataset, []).append(group)
+    return found
+
+
+def pooled(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Aggregate:
+    """Return the aggregate of some tasks of groups, whose intervals keep the groups of a task together.
+
+    There is no incoherence of groups that must not be pooled.
+    """
+    parts = joined([main.parts.take(some) for main, some in zip(mains, chosen, strict=True)])
+    if incomparable(parts):
+        return replace(aggregate(parts), incoherence=None, jackknife=None, delta=None)
+    clusters = summed_by_task(mains, chosen)
+    return replace(
+        aggregate(parts),
+        jackknife=jackknife_t(clusters.variance, clusters.error),
+        delta=delta_t(clusters.variance, clusters.error),
+    )
+
+
+def summed_by_task(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Parts:
+    """Return the sums over groups of the parts of each task, of those of the chosen that are known."""
+    parts = joined([main.parts.take(some) for main, some in zip(mains, chosen, strict=True)])
+    task = np.concatenate([main.outcomes.tasks[some] for main, some in zip(mains, chosen, strict=True)])
+    known = parts.take(parts.known)
+    tasks, cluster = np.unique(task[parts.known], return_inverse=True)
+    n, error, bias, variance = (
+        sums(field, cluster, len(tasks)) for field in (known.n, known.error, known.bias, known.variance)
+    )
+    return Parts(n.astype(np.int64), error, bias, variance, parts.estimator, parts.adds_up)

@@ -1,0 +1,197 @@
+"""The outcomes of a group as numbers to decompose: answers, tests, probabilities, numbers, passes."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from coherence.errors import InputError
+from coherence.evaluation.incoherence_settings import KINDS, IncoherenceSettings
+from coherence.evaluation.outcome_vectors import probability_vectors, test_vectors
+from coherence.evaluation.repeated import Group
+from coherence.incoherence.parts import Bools, Floats, Ints
+from coherence.incoherence.squares import Vectors
+from coherence.records import Record
+
+TARGETS: Final = {"answer": "target", "probabilities": "target", "number": "target_number"}
+
+
+class Outcomes(Record, frozen=True, eq=False):
+    """A group's usable attempts of one kind, sorted by item (a task); `rows` are their places in the group.
+
+    `tasks` numbers each item's task in the dataset. `answer` and `target` are codes of answers, or for
+    numbers the numbers; vectors stand in `vectors`. `left_out` counts attempts by reason.
+    """
+
+    group: Group
+    kind: str
+    rows: Ints
+    item: Ints
+    tasks: Ints
+    answer: Ints | Floats
+    target: Ints | Floats
+    vectors: Vectors | None
+    left_out: dict[str, int]
+
+    @property
+    def items(self) -> int:
+        """The number of tasks."""
+        return len(self.tasks)
+
+    def only(self, chosen: Bools) -> "Outcomes":
+        """Return some of the attempts; all items stay, some without attempts."""
+        vectors = self.vectors
+        if vectors is not None:
+            cells = np.repeat(chosen, vectors.width[vectors.item])
+            vectors = Vectors(vectors.item[chosen], vectors.width, vectors.values[cells], vectors.target)
+        answer = self.answer[chosen] if len(self.answer) else self.answer
+        return Outcomes(
+            self.group,
+            self.kind,
+            self.rows[chosen],
+            self.item[chosen],
+            self.tasks,
+            answer,
+            self.target,
+            vectors,
+            self.left_out,
+        )
+
+    def values(self, column: str) -> Floats:
+        """Return a numeric column of the attempts, NaN where it is unknown."""
+        return np.asarray(self.group.numbers(column)[self.rows])
+
+    def contexts(self) -> Ints | None:
+        """Return the contexts of the attempts as codes, -1 where unknown; None where there is none at all."""
+        if not self.group.frame["context"].notna().any():
+            return None
+        codes, _ = pd.factorize(self.group.frame["context"].astype(object))
+        return np.asarray(codes[self.rows], dtype=np.int64)
+
+
+def kinds_of(group: Group, settings: IncoherenceSettings) -> tuple[str, ...]:
+    """Return the kinds of outcome of a group, the most telling first and pass or fail last.
+
+    Raise InputError where different attempts have different kinds and none is named in the settings.
+    """
+    there = {kind: group.known(kind) for kind in KINDS}
+    found = [kind for kind in KINDS if there[kind].any()]
+    named = settings.kinds.get(group.dataset)
+    if named is not None:
+        return tuple(kind for kind in found if kind in (named, "passed"))
+    telling = [kind for kind in found if kind != "passed"]
+    for place, one in enumerate(telling):
+        for other in telling[place + 1 :]:
+            if (there[one] & ~there[other]).any() and (there[other] & ~there[one]).any():
+                raise InputError(
+                    f"outcomes: dataset {group.dataset!r}, group {group.name!r}: some attempts have only "
+                    f"`{one}`, others only `{other}`; name the dataset's `kind` of outcome in the config"
+                )
+    return tuple(found)
+
+
+def outcomes(group: Group, kind: str) -> Outcomes:
+    """Return the attempts of a group that have an outcome of a kind, the others counted by reason."""
+    left_out = dict(group.left_out)
+    keep = _keep(group.known(kind), f"no {_NAMES[kind]}", left_out)
+    target = TARGETS.get(kind)
+    if target is not None:
+        keep = _keep(group.known(target), "no target", left_out, keep)
+        keep = _keep(_one_target(group, target, keep), "task with different targets", left_out, keep)
+    if kind in _CHECKS:
+        for reason, good in _CHECKS[kind](group, keep).items():
+            keep = _keep(good, reason, left_out, keep)
+    rows = np.flatnonzero(keep)
+    tasks, item = np.unique(group.task[rows], return_inverse=True)
+    first = np.searchsorted(item, np.arange(len(tasks)))
+    answer, goal, vectors = _BUILD[kind](group.frame.iloc[rows], item, first)
+    return Outcomes(group, kind, rows, item, tasks, answer, goal, vectors, left_out)
+
+
+def _keep(good: Bools, reason: str, left_out: dict[str, int], among: Bools | None = None) -> Bools:
+    lost = ~good if among is None else among & ~good
+    if lost.any():
+        left_out[reason] = left_out.get(reason, 0) + int(lost.sum())
+    return good if among is None else among & good
+
+
+def _one_target(group: Group, column: str, among: Bools) -> Bools:
+    codes = pd.factorize(group.frame[column].astype(object))[0]
+    most, least = np.full(len(group.tasks), -1), np.full(len(group.tasks), len(codes))
+    np.maximum.at(most, group.task[among], codes[among])
+    np.minimum.at(least, group.task[among], codes[among])
+    return np.asarray((most == least)[group.task])
+
+
+def _check_tests(group: Group, among: Bools) -> dict[str, Bools]:
+    tests = group.frame["tests"].astype(object)
+    names = pd.Series(tests[among].unique(), dtype=object)
+    wrong = names[~names.str.fullmatch("[01-]+").astype(bool)]
+    if len(wrong):
+        raise InputError(
+            f"outcomes: dataset {group.dataset!r}, group {group.name!r}: `tests` has "
+            f"{str(wrong.iloc[0])[:40]!r}; give a character a test: 1 passed, 0 failed, - no result"
+        )
+    length = tests.str.len().fillna(-1).to_numpy(dtype=np.int64)
+    most, least = np.zeros(len(group.tasks), np.int64), np.full(len(group.tasks), np.iinfo(np.int64).max)
+    np.maximum.at(most, group.task[among], length[among])
+    np.minimum.at(least, group.task[among], length[among])
+    ran = tests.str.contains("[01]").fillna(value=False).to_numpy(dtype=bool)
+    return {
+        "task with vectors of different lengths": (most == least)[group.task],
+        "no test has a result": ran,
+    }
+
+
+def _check_numbers(group: Group, among: Bools) -> dict[str, Bools]:
+    both = ~(np.isnan(group.numbers("number")) | np.isnan(group.numbers("target_number")))
+    return {"number or target not finite or too large": both | ~among}
+
+
+Built = tuple[Ints | Floats, Ints | Floats, Vectors | None]
+NONE: Final = np.array([], dtype=np.int64)
+
+
+def _answers(frame: pd.DataFrame, item: Ints, first: Ints) -> Built:
+    both = pd.concat([frame["answer"].astype(object), frame["target"].astype(object)])
+    codes = np.asarray(pd.factorize(both, sort=True)[0], dtype=np.int64)
+    return codes[: len(frame)], codes[len(frame) :][first], None
+
+
+def _passes(frame: pd.DataFrame, item: Ints, first: Ints) -> Built:
+    return frame["passed"].to_numpy(dtype=np.int64), np.ones(len(first), np.int64), None
+
+
+def _numbers(frame: pd.DataFrame, item: Ints, first: Ints) -> Built:
+    number, target = (frame[name].to_numpy(dtype=float) for name in ("number", "target_number"))
+    return number, target[first], None
+
+
+def _tests(frame: pd.DataFrame, item: Ints, first: Ints) -> Built:
+    return NONE, NONE, test_vectors(frame["tests"].astype(object), item, first)
+
+
+def _probabilities(frame: pd.DataFrame, item: Ints, first: Ints) -> Built:
+    given, target = frame["probabilities"].astype(object), frame["target"].astype(object)
+    return NONE, NONE, probability_vectors(given.tolist(), item, target.iloc[first].tolist())
+
+
+_NAMES: Final = {
+    "answer": "answer",
+    "tests": "test results",
+    "probabilities": "probabilities",
+    "number": "number",
+    "passed": "outcome",
+}
+_CHECKS: Final[dict[str, Callable[[Group, Bools], dict[str, Bools]]]] = {
+    "tests": _check_tests,
+    "number": _check_numbers,
+}
+_BUILD: Final[dict[str, Callable[[Any, Ints, Ints], Built]]] = {
+    "answer": _answers,
+    "tests": _tests,
+    "probabilities": _probabilities,
+    "number": _numbers,
+    "passed": _passes,
+}

@@ -1,0 +1,76 @@
+"""Results of tests, and probabilities of options, as vectors as long as their task has tests or options."""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from coherence.errors import InputError
+from coherence.incoherence.parts import Floats, Ints, sums
+from coherence.incoherence.squares import Vectors
+
+NO_RESULT: Final = ord("-")
+PASSED: Final = ord("1")
+TOLERANCE: Final = 0.01  # by which probabilities may miss 1, for they are often written rounded
+
+
+def test_vectors(tests: "pd.Series[Any]", item: Ints, first: Ints) -> Vectors:
+    """Return the tests that any attempt at the task has a result of; no result is not passed.
+
+    `item` of each attempt rises and `first` is each item's first attempt; the texts of an item are as long as
+    one another.
+    """
+    length = tests.str.len().to_numpy(dtype=np.int64)
+    cells = np.frombuffer("".join(tests).encode("ascii"), dtype=np.uint8)
+    width = length[first]
+    place = np.arange(len(cells)) - np.repeat(np.cumsum(length) - length, length)
+    place += np.repeat((np.cumsum(width) - width)[item], length)
+    used = np.zeros(int(width.sum()), np.bool_)
+    used[place[cells != NO_RESULT]] = True
+    narrow = np.bincount(np.repeat(np.arange(len(width)), width)[used], minlength=len(width))
+    return Vectors(item, narrow, cells[used[place]] == PASSED, np.ones(int(narrow.sum())))
+
+
+def probability_vectors(given: Sequence[str], item: Ints, target: Sequence[str]) -> Vectors:
+    """Return the vectors of attempts sorted by item; an option an attempt does not name has probability 0.
+
+    `given` are JSON objects from option to probability, `target` the right option of each item. Raise
+    InputError where they are no probabilities.
+    """
+    read = _read(given)
+    length = np.fromiter(map(len, read), np.int64, len(read))
+    value = np.fromiter(chain.from_iterable(each.values() for each in read), float, int(length.sum()))
+    names = [*chain.from_iterable(read), *target]
+    codes, options = pd.factorize(np.array(names, dtype=object), sort=True)
+    attempt = np.repeat(np.arange(len(read)), length)
+    _check(value, sums(value, attempt, len(read)), given)
+    owner = np.concatenate([item[attempt], np.arange(len(target))])
+    keys, places = np.unique(owner * len(options) + codes, return_inverse=True)
+    width = np.bincount(keys // max(1, len(options)), minlength=len(target))
+    begin = np.cumsum(width) - width
+    row = np.cumsum(width[item]) - width[item]
+    cells = np.zeros(int(width[item].sum()))
+    cells[row[attempt] + places[: len(value)] - begin[item[attempt]]] = value
+    right = np.zeros(len(keys))
+    right[places[len(value) :]] = 1
+    return Vectors(item, width, cells, right)
+
+
+def _read(given: Sequence[str]) -> list[dict[str, float]]:
+    try:
+        return msgspec.json.decode("[" + ",".join(given) + "]", type=list[dict[str, float]])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise InputError(f"outcomes: `probabilities` must be JSON objects of numbers: {error}") from error
+
+
+def _check(value: Floats, total: Floats, given: Sequence[str]) -> None:
+    off = np.flatnonzero(np.abs(total - 1) > TOLERANCE)
+    if len(off):
+        raise InputError(
+            f"outcomes: `probabilities` {given[off[0]][:80]} add up to {total[off[0]]:.3g}; they must to 1"
+        )
+    if len(value) and (value.min() < 0 or value.max() > 1):
+        raise InputError("outcomes: `probabilities` must lie between 0 and 1")

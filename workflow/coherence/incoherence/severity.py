@@ -1,0 +1,46 @@
+"""How often and how badly attempts fail, apart from how much they scatter."""
+
+from typing import Final
+
+import numpy as np
+
+from coherence.incoherence.aggregates import around, delta_t, ratio_of_sums
+from coherence.incoherence.parts import Bools, Floats, Ints, divided, sums
+from coherence.records import Record
+from coherence.stats.intervals import Interval
+
+RATE_T: Final = "t"
+
+
+class Severity(Record, frozen=True):
+    """Mean failure rate over items, and the mean loss of a failed attempt in the unit of the loss.
+
+    Items count equally in the rate, and by their failure rate in the severity. Intervals need two items, that
+    of the severity two which ever fail.
+    """
+
+    items: int
+    attempts: int
+    failed: int
+    rate: float | None = None
+    rate_interval: Interval | None = None
+    severity: float | None = None
+    severity_interval: Interval | None = None
+
+
+def severity(item: Ints, failed: Bools, loss: Floats, items: int) -> Severity:
+    """Return rate and severity of the attempts of items numbered below `items`."""
+    n = np.bincount(item, minlength=items).astype(float)
+    tried = n > 0
+    rate = divided(sums(failed, item, items), n)[tried]
+    lost = divided(sums(loss * failed, item, items), n)[tried]
+    counts = (len(rate), len(item), int(failed.sum()))
+    if not len(rate):
+        return Severity(*counts)
+    return Severity(*counts, float(rate.mean()), mean_t(rate), ratio_of_sums(lost, rate), delta_t(lost, rate))
+
+
+def mean_t(values: Floats) -> Interval | None:
+    """Return Student's interval of a mean over items, None below two."""
+    n = len(values)
+    return None if n < 2 else around(float(values.mean()), float(values.std(ddof=1)) / n**0.5, n, RATE_T)
