@@ -2,6 +2,9 @@ rule report:
     input:
         RUN.tables(),
         RUN.figures(),
+        RUN.outcome_tables(),
+        RUN.incoherence_tables(),
+        RUN.repeated_figures(),
         RUN.all_shards("index", "preprocess"),
         RUN.all_judged(),
     output:

@@ -25,6 +25,7 @@ COMMANDS: Final[dict[str, str]] = {
     "outcomes": "bring repeated outcomes together, from files, runs and judges",
     "incoherence": "how repeated outcomes scatter",
     "figures": "draw the figures",
+    "repeated_figures": "draw the figures of repeated outcomes",
     "report": "write the report and the trajectory pages",
     "show": "print the failure rates and where the report is",
     "sample": "answer items repeatedly by a model or a command: a table of outcomes",

@@ -1,25 +1,46 @@
-"""`coherence incoherence`: the tables of repeated outcomes, over all datasets of the config."""
+"""`coherence incoherence`: the analysis of repeated outcomes, over all datasets of the config."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config
 from coherence.cli.layout import Layout
+from coherence.cli.loading import Loaded
 from coherence.evaluation import outcome_groups
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.incoherence_tables import evaluate_outcomes, incoherence_tables
 from coherence.evaluation.outcome_sets import OutcomeSet
-from coherence.evaluation.render import Table, write_table
-from coherence.files import read_json
+from coherence.evaluation.render import write_table
+from coherence.evaluation.table import Row
+from coherence.files import read_json, write_json
+from coherence.incoherence.paired import Permutations
 from coherence.incoherence.storing import stored_outcomes
 
 
-def tables(config: Config) -> Iterator[Table]:
-    """Yield every table of the outcomes that `coherence outcomes` wrote."""
-    layout = Layout(config)
-    sets = read_json(layout.outcome_sets, tuple[OutcomeSet, ...])
-    simulated = {one.dataset: one.simulated for one in sets}
-    frame = stored_outcomes(layout.outcomes, outcome_groups.NEEDS)
-    yield outcome_groups.table(tuple(outcome_groups.groups(frame, simulated)))
+def settings_of(config: Config, sets: Iterable[OutcomeSet]) -> IncoherenceSettings:
+    """Return what the analysis is told."""
+    told = config.incoherence
+    kinds = {name: section.kind for name, section in config.outcomes.items() if section.kind is not None}
+    return IncoherenceSettings(
+        estimator=told.estimator,
+        permutations=Permutations(told.permutations, told.seed),
+        decompositions=told.decompositions,
+        kinds={name: str(kind) for name, kind in kinds.items()},
+        lengths=told.lengths,
+        bins=told.bins,
+        pairs={name: tuple(pairs) for name, pairs in told.pairs.items()},
+        weights={str(name): weight for name, weight in told.weights.items()},
+        rubric_best=told.rubric_best,
+        simulated={one.dataset: one.simulated for one in sets if one.simulated},
+    )
+
+
+def judged(config: Config, names: Iterable[str]) -> Iterator[Row]:
+    """Yield the trajectories of the ingested datasets among the names."""
+    for name in names:
+        if name in config.datasets:
+            yield from Loaded(config, name).rows()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,11 +49,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the tables."""
+    """Write the tables, and the analysis itself for the figures and the report."""
     config = config_of(args)
     layout = Layout(config)
-    made = list(tables(config))
+    sets = read_json(layout.outcome_sets, tuple[OutcomeSet, ...])
+    settings = settings_of(config, sets)
+    frame = stored_outcomes(layout.outcomes)
+    repeated = [str(name) for name in frame["dataset"].unique()]
+    found = evaluate_outcomes(frame, settings, tuple(judged(config, repeated)), tuple(config.judges))
+    simulated = {one.dataset: one.simulated for one in sets}
+    made = (
+        *incoherence_tables(found),
+        outcome_groups.table(tuple(outcome_groups.groups(frame, simulated))),
+    )
     for table in made:
         write_table(table, layout.tables)
-    say(f"incoherence: {len(made)} tables in {layout.tables}")
+    write_json(layout.incoherence, found)
+    write_json(layout.incoherence_shown, made)
+    say(f"incoherence: {len(frame):,} attempts, {len(made)} tables in {layout.tables}")
     return 0

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from coherence.cli.config import Config
+from coherence.formats.identity import safe_id
 
 PUBLISHED = (
     Path(__file__).resolve().parents[3] / "data" / "published"
@@ -10,6 +11,9 @@ PUBLISHED = (
 
 # By dataset, in the order of the report; `published` is one for all.
 FIGURES = ("gaps", "tertiles", "precision", "overlap", "lead-time", "first-flag")
+# By outcome file, and once for what the ingested datasets and repeated judges bring.
+REPEATED_FIGURES = ("composition", "strata", "votes")
+INGESTED = "repeats"
 
 
 class Layout:
@@ -25,6 +29,9 @@ class Layout:
         self.beside = self.tables / "published.json"
         self.outcomes = self.results / "outcomes.parquet"
         self.outcome_sets = self.results / "outcomes.json"
+        self.outcomes_shown = self.tables / "outcomes-tables.json"
+        self.incoherence = self.tables / "incoherence.json"
+        self.incoherence_shown = self.tables / "incoherence-tables.json"
         self.page_list = self.results / "pages" / "list.txt"
         self.ledger = self.results / "ledger.csv"
         self.report = self.results / "report.html"
@@ -58,6 +65,10 @@ class Layout:
     def judgements(self, dataset: str, judge: str) -> Path:
         """All judgements of one judge on one dataset."""
         return self.dataset(dataset) / "judgements" / f"{judge}.jsonl"
+
+    def task_page(self, dataset: str, task: str) -> Path:
+        """The page of one task, named so that any task has a file."""
+        return self.results / "tasks" / dataset / f"{safe_id(task, task)}.html"
 
     def page(self, dataset: str, trajectory: str) -> Path:
         """The page of one trajectory."""

@@ -24,6 +24,7 @@ class Loaded:
         self.name = name
         self.layout = Layout(config)
         self.shards = range(config.datasets[name].shards)
+        self.simulated = config.datasets[name].simulated
 
     @cached_property
     def entries(self) -> list[Entry]:

@@ -90,8 +90,10 @@ def run(args: argparse.Namespace) -> int:
     rows: list[Described] = []
     write_outcomes(layout.outcomes, described(parts(config), rows))
     write_json(layout.outcome_sets, rows)
-    for made in (table(rows), counted_table(rows)):
-        write_table(made, layout.tables)
+    made = (table(rows), counted_table(rows))
+    for one in made:
+        write_table(one, layout.tables)
+    write_json(layout.outcomes_shown, made)
     repeated = [row.attempts for row in rows if row.attempts]
     say(f"outcomes: {sum(repeated):,} attempts of {len(repeated)} datasets in {layout.outcomes}")
     return 0

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from coherence.cli import repeated_section
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, config_digest
 from coherence.cli.layout import PUBLISHED, Layout
@@ -15,6 +16,7 @@ from coherence.cli.loading import Loaded
 from coherence.evaluation import render
 from coherence.evaluation.audit import introduction, what_this_does_not_show
 from coherence.evaluation.evaluate import Evaluation, of_dataset
+from coherence.evaluation.main_parts import ALL_GROUPS
 from coherence.evaluation.published import read_published
 from coherence.evaluation.published_table import Beside
 from coherence.figures import first_flag, forest, lead_time, overlap, precision, published, tertiles
@@ -40,7 +42,13 @@ MAIN = (
 )
 AUDIT = ("audit", "audit_tests", "audit_intervals", "published", "audit_figures")
 AUDIT_TITLE = "The paper's statements against its own counts"
+REPEATED = (
+    *("outcomes", "incoherence", "incoherence_strata", "incoherence_paired", "ensembling", "severity"),
+    *("failing_tasks", "meeting"),
+)
 FURTHER = ("across", "tests", "regression", "paired", "scores", "calibration")
+MOST_ROWS: Final = 120  # of a table in the report; its file has all
+FEWEST_ROWS: Final = 10  # of each dataset in a table cut so
 CITATION = (
     "Pandya, Zhang and Lyu: Strained Coherence: A Pre-Failure Signal in Coding Agent Execution Trajectories. "
     "arXiv 2606.07889, 2026.",
@@ -100,9 +108,27 @@ def dataset_note(config: Config, name: str, entries: list[Entry], left_out: dict
 def table_block(table: render.Table, config: Config) -> Table:
     """Return a result table as a page shows it, which brings simulation notes of its datasets by itself."""
     block = msgspec.convert(table, Table, from_attributes=True)
-    # The ledger may hold what is no dataset of this config: calls for single files, or of an earlier config.
-    known = tuple(name for name in table.datasets if name in config.datasets)
-    return msgspec.structs.replace(block, note="" if known else block.note, datasets=known)
+    if table.name not in AUDIT:
+        block = shortened(block, f"tables/{table.name}.md")
+    # Outcome files are no datasets of the report, nor are calls in the ledger for single files.
+    if all(name in config.datasets for name in table.datasets):
+        return msgspec.structs.replace(block, note="")
+    return msgspec.structs.replace(block, datasets=())
+
+
+def shortened(block: Table, file: str) -> Table:
+    """Return a long table with some rows of each dataset, those over all its groups before the others."""
+    if len(block.rows) <= MOST_ROWS:
+        return block
+    kept: dict[str, list[tuple[str, ...]]] = {}
+    for row in sorted(block.rows, key=lambda row: ALL_GROUPS not in row):
+        kept.setdefault(row[0], []).append(row)
+    most = max(MOST_ROWS // len(kept), FEWEST_ROWS)
+    rows = tuple(
+        row for dataset in dict.fromkeys(row[0] for row in block.rows) for row in kept[dataset][:most]
+    )
+    text = f"{block.caption} Here {len(rows):,} of {len(block.rows):,} rows; all are in {file}."
+    return msgspec.structs.replace(block, rows=rows, caption=text)
 
 
 SHOWN: Final[dict[str, tuple[str, Callable[[Evaluation], bool], Callable[[Evaluation], str]]]] = {
@@ -147,23 +173,22 @@ def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dic
     return blocks
 
 
-def write_pages(
-    config: Config, loaded: Loaded, entries: list[Entry], words: dict[str, list[Judgement]]
-) -> set[str]:
-    """Write the pages of a dataset's trajectories and return the ids that have one."""
+def write_pages(config: Config, loaded: Loaded, named: set[str]) -> set[str]:
+    """Write the pages of a dataset's trajectories, those named in any case; return the ids that have one."""
     layout, name = loaded.layout, loaded.name
     by_id: dict[str, list[Judgement]] = {}
-    for judgements in words.values():
+    for judgements in loaded.all_judgements.values():
         for word in judgements:
             by_id.setdefault(word.trajectory, []).append(word)
     shutil.rmtree(layout.page(name, "_").parent, ignore_errors=True)
     written = set()
-    for entry in entries:
+    for entry in loaded.entries:
         said = tuple(by_id.get(entry.trial.id, ()))
         wanted = config.report.pages == "all" or any(word.spans for word in said)
+        wanted = wanted or entry.trial.id in named
         if entry.trial.status == "ok" and wanted:
             transcript = read_json(layout.transcript(name, entry.trial.id), Transcript)
-            page = Page(entry.trial, transcript, said, config.datasets[name].simulated)
+            page = Page(entry.trial, transcript, said, loaded.simulated)
             write_text(layout.page(name, entry.trial.id), render_page(page))
             written.add(entry.trial.id)
     return written
@@ -184,9 +209,12 @@ def with_rows(tables: dict[str, Table], *names: str) -> tuple[Block, ...]:
 
 
 def sections(
-    tables: dict[str, Table], figures: dict[str, list[Figure]], spans: list[SpanList]
+    tables: dict[str, Table],
+    figures: dict[str, list[Figure]],
+    spans: list[SpanList],
+    repeated: tuple[Section, ...],
 ) -> tuple[Section, ...]:
-    """Return the report's sections in their order."""
+    """Return the report's sections in their order, those on repeated outcomes after the other questions."""
     return (
         Section("Does a flag go with failure?", (tables["failure_rates"], *figures["gaps"])),
         Section(
@@ -213,12 +241,13 @@ def sections(
             ),
         ),
         Section("Further tests", with_rows(tables, *FURTHER)),
+        *repeated,
         Section(
             "What the rates rest on",
             tuple(
                 block
                 for name, block in tables.items()
-                if name not in (*MAIN, *FURTHER, *AUDIT) and block.rows
+                if name not in (*MAIN, *FURTHER, *REPEATED, *AUDIT) and block.rows
             ),
         ),
         Section("Flagged spans", tuple(spans)),
@@ -248,23 +277,30 @@ def write_report(config: Config) -> int:
     """Write everything, and return the number of pages."""
     layout = Layout(config)
     evaluation = read_json(layout.evaluation, Evaluation)
-    shown = read_json(layout.shown, tuple[render.Table, ...])
-    tables = {table.name: table_block(table, config) for table in shown}
-    notes, spans, pages = [], [], []
+    made = [*read_json(layout.shown, tuple[render.Table, ...])]
+    made += read_json(layout.outcomes_shown, tuple[render.Table, ...])
+    made += read_json(layout.incoherence_shown, tuple[render.Table, ...])
+    tables = {table.name: table_block(table, config) for table in made}
+    failing = repeated_section.failing_tasks(config, layout)
+    notes, spans, pages, links = [], [], [], list[tuple[str, str]]()
     traced: dict[str, tuple[Origin, ...]] = {}
     for name in config.datasets:
         loaded = Loaded(config, name)
-        entries, words = loaded.entries, loaded.all_judgements
-        paged = write_pages(config, loaded, entries, words)
+        entries, words, tasks = loaded.entries, loaded.all_judgements, failing.get(name, {})
+        attempts = {one for groups in tasks.values() for group in groups for one in group.trajectories}
+        paged = write_pages(config, loaded, attempts)
+        links += repeated_section.write_task_pages(loaded, tasks, paged)
         notes.append(dataset_note(config, name, entries, loaded.exclusions))
         spans += span_lists(config, entries, words, paged)
         traced[name] = origins(entries, words)
         pages += [layout.page(name, trajectory) for trajectory in sorted(paged)]
+        pages += [layout.task_page(name, task) for task in tasks]
+    repeated = repeated_section.sections(config, layout, tables, links)
     report = Report(
         title=config.report.title,
         config=config.name,
         datasets=tuple(notes),
-        sections=sections(tables, figure_blocks(config, layout, evaluation), spans),
+        sections=sections(tables, figure_blocks(config, layout, evaluation), spans, repeated),
         beside=((layout.audit.name, AUDIT_TITLE),),
         citation=CITATION,
         provenance=(

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from coherence.incoherence.contract import Decomposition, Kind, Length, NullAs, OutcomeField
+from coherence.incoherence.contract import Decomposition, Kind, Length, Loss, NullAs, OutcomeField
 
 Positive = Annotated[int, Meta(ge=1)]
 
@@ -34,9 +34,17 @@ class Incoherence(Section, frozen=True):
 
     seed: Annotated[int, Meta(ge=0)] = 20260607
     estimator: Literal["unbiased", "plug-in"] = "unbiased"
-    decompositions: tuple[Decomposition, ...] = ("kohavi_wolpert", "modal_margin", "brier", "tests")
+    decompositions: tuple[Decomposition, ...] = (
+        "kohavi_wolpert",
+        "modal_margin",
+        "brier",
+        "tests",
+        "squared_error",
+    )
     permutations: Positive = 2000
     bins: Annotated[int, Meta(ge=2)] = 4
     lengths: tuple[Length, ...] = ("reasoning_tokens", "output_tokens", "steps", "calls", "seconds")
     pairs: dict[str, list[tuple[str, str]]] = {}
+    weights: dict[Loss, Annotated[float, Meta(ge=0)]] = {}
+    rubric_best: float = 1.0
     reference: str | None = None

@@ -13,7 +13,7 @@ import msgspec
 from coherence.cli.arguments import CONFIG_VARIABLE
 from coherence.cli.code import code_digest
 from coherence.cli.config import Config, JudgeSection, LlmJudge, RecordedJudge, config_digest, parse
-from coherence.cli.layout import FIGURES, PUBLISHED, Layout
+from coherence.cli.layout import FIGURES, INGESTED, PUBLISHED, REPEATED_FIGURES, Layout
 from coherence.cli.plan import source_of, write_plan
 from coherence.errors import ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
@@ -28,7 +28,10 @@ TABLES = (
     *("repeats", "judgements", "attrition", "deviations", "cost"),
 )
 OUTCOME_TABLES = ("outcomes", "outcome_exclusions")
-INCOHERENCE_TABLES = ("outcome_groups",)
+INCOHERENCE_TABLES = (
+    *("incoherence", "incoherence_strata", "incoherence_paired", "ensembling", "severity"),
+    *("failing_tasks", "meeting", "outcome_groups"),
+)
 # Settings of an llm judge that change how its replies travel and what they cost, but no reply.
 TRAVEL = "base_url concurrency max_retries timeout_seconds offline mode poll_seconds cache prices"
 FAILED_CALL = b'"reason":"api"'
@@ -116,7 +119,7 @@ class Run:
                         path.unlink(missing_ok=True)
 
     def _drop_unpaged(self) -> None:
-        """Delete the list of pages where one of them is gone."""
+        """Delete the list of pages where one of them, of a trajectory or a task, is gone."""
         pages = self.layout.page_list
         if pages.is_file() and not all(
             (self.layout.results / page).is_file() for page in pages.read_text("utf-8").splitlines()
@@ -207,11 +210,17 @@ class Run:
 
     def outcome_tables(self) -> list[str]:
         """Return what there is of repeated outcomes."""
-        return self._tables(OUTCOME_TABLES)
+        return [*self._tables(OUTCOME_TABLES), str(self.layout.outcomes_shown)]
 
     def incoherence_tables(self) -> list[str]:
         """Return the tables of repeated outcomes."""
-        return self._tables(INCOHERENCE_TABLES)
+        analysis = (self.layout.incoherence, self.layout.incoherence_shown)
+        return [*self._tables(INCOHERENCE_TABLES), *map(str, analysis)]
+
+    def repeated_figures(self) -> list[str]:
+        """Return the figures of repeated outcomes, in every format."""
+        stems = [f"{name}.{kind}" for name in (*self.config.outcomes, INGESTED) for kind in REPEATED_FIGURES]
+        return self._figures([*stems, "meeting"])
 
     def outcomes_version(self) -> str:
         """Return what makes the repeated outcomes stale."""
@@ -221,8 +230,9 @@ class Run:
         return self.version("outcomes", config.outcomes, config.incoherence.reference, notes, retries)
 
     def incoherence_version(self) -> str:
-        """Return what makes the tables of repeated outcomes stale."""
-        return self.version("incoherence", self.config.incoherence)
+        """Return what makes the analysis of repeated outcomes stale."""
+        kinds = {name: section.kind for name, section in self.config.outcomes.items()}
+        return self.version("incoherence", self.config.incoherence, kinds, list(self.config.judges))
 
     def tables(self) -> list[str]:
         """Return the result tables."""
@@ -233,11 +243,10 @@ class Run:
     def figures(self) -> list[str]:
         """Return the figures, in every format."""
         stems = [f"{dataset}.{name}" for dataset in self.config.datasets for name in FIGURES]
-        return [
-            str(self.layout.figures / f"{stem}.{kind}")
-            for stem in (*stems, "published")
-            for kind in FIGURE_KINDS
-        ]
+        return self._figures([*stems, "published"])
+
+    def _figures(self, stems: Iterable[str]) -> list[str]:
+        return [str(self.layout.figures / f"{stem}.{kind}") for stem in stems for kind in FIGURE_KINDS]
 
     def lent_features(self, dataset: str) -> list[str]:
         """Return the files of the dataset that lends this one its features."""
@@ -274,5 +283,5 @@ class Run:
         layout = self.layout
         last = [str(path) for path in (layout.report, layout.audit, layout.provenance, layout.page_list)]
         repeated = [str(layout.outcomes), str(layout.outcome_sets)]
-        repeated += [*self.outcome_tables(), *self.incoherence_tables()]
+        repeated += [*self.outcome_tables(), *self.incoherence_tables(), *self.repeated_figures()]
         return [*per_dataset, *judged, *joined, *repeated, *self.tables(), *self.figures(), *last]

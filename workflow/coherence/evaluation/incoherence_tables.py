@@ -1,5 +1,7 @@
 """Everything that is asked of repeated outcomes, and the tables it makes."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from coherence.evaluation import (
@@ -9,6 +11,8 @@ from coherence.evaluation import (
     incoherence_paired,
     incoherence_strata,
     incoherence_strata_table,
+    meeting,
+    mitigation,
     severity,
     stratum,
 )
@@ -16,6 +20,7 @@ from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import by_dataset
 from coherence.evaluation.render import Table
 from coherence.evaluation.repeated import groups
+from coherence.evaluation.table import Row
 from coherence.records import Record
 
 
@@ -28,10 +33,20 @@ class IncoherenceEvaluation(Record, frozen=True):
     pairs: tuple[incoherence_paired.PairedRow, ...]
     votes: tuple[ensembling.Votes, ...]
     severities: tuple[severity.SeverityRow, ...]
+    failing: tuple[mitigation.FailingTask, ...]
+    meetings: tuple[meeting.Meeting, ...]
 
 
-def evaluate_outcomes(frame: pd.DataFrame, settings: IncoherenceSettings) -> IncoherenceEvaluation:
-    """Return the analysis of an outcomes table, whose columns are all there and a row an attempt."""
+def evaluate_outcomes(
+    frame: pd.DataFrame,
+    settings: IncoherenceSettings,
+    judged: Sequence[Row] = (),
+    judges: Sequence[str] = (),
+) -> IncoherenceEvaluation:
+    """Return the analysis of an outcomes table, whose columns are all there and a row an attempt.
+
+    `judged` are the trajectories of the attempts that have any, with what the `judges` say of them.
+    """
     settings.check()
     members = list(groups(frame, settings.simulated))
     datasets = by_dataset(members).values()
@@ -42,11 +57,13 @@ def evaluate_outcomes(frame: pd.DataFrame, settings: IncoherenceSettings) -> Inc
         tuple(row for some in datasets for row in incoherence_paired.pairs(some, settings)),
         tuple(row for some in datasets for row in ensembling.ensembling(some, settings)),
         tuple(row for group in members for row in severity.severities(group, settings)),
+        tuple(mitigation.failing_tasks(members, settings)),
+        tuple(meeting.meetings(members, judged, judges, settings)),
     )
 
 
 def incoherence_tables(evaluation: IncoherenceEvaluation) -> tuple[Table, ...]:
-    """Return `incoherence`, `incoherence_strata`, `incoherence_paired`, `ensembling` and `severity`."""
+    """Return the tables of the analysis."""
     settings = evaluation.settings
     return (
         error_incoherence_table.table(evaluation.incoherence, settings),
@@ -54,4 +71,27 @@ def incoherence_tables(evaluation: IncoherenceEvaluation) -> tuple[Table, ...]:
         incoherence_paired.table(evaluation.pairs, settings),
         ensembling.table(evaluation.votes, settings),
         severity.table(evaluation.severities),
+        mitigation.table(evaluation.failing),
+        meeting.table(evaluation.meetings),
     )
+
+
+def parted(
+    evaluation: IncoherenceEvaluation, datasets: Sequence[str], rest: str
+) -> dict[str, IncoherenceEvaluation]:
+    """Return the analysis of each of the datasets by itself, and that of all others under `rest`."""
+    names = (*datasets, rest)
+    lists = [name for name in IncoherenceEvaluation.__struct_fields__ if name != "settings"]
+
+    def own(name: str) -> IncoherenceEvaluation:
+        chosen = {
+            field: tuple(
+                row
+                for row in getattr(evaluation, field)
+                if (row.dataset if row.dataset in datasets else rest) == name
+            )
+            for field in lists
+        }
+        return IncoherenceEvaluation(evaluation.settings, **chosen)
+
+    return {name: own(name) for name in names}

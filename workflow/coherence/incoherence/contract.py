@@ -34,6 +34,7 @@ OutcomeField = Literal[
 ]
 Length = Literal["output_tokens", "reasoning_tokens", "steps", "calls", "seconds", "cost_usd"]
 Kind = Literal["answer", "tests", "probabilities", "number", "passed"]
+Loss = Literal["tests", "reward", "number", "lint_failures", "assertion_failures", "rubric"]
 NullAs = Literal["unknown", "failed"]
 Decomposition = Literal[
     "seed_modal", "kohavi_wolpert", "modal_margin", "brier", "kl", "domingos", "squared_error", "tests"

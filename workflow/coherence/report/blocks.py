@@ -55,6 +55,14 @@ class Prose(Record, frozen=True):
     datasets: tuple[str, ...] = ()
 
 
+class Links(Record, frozen=True):
+    """A titled list of pages in the same folder or below it, as (link, what it shows)."""
+
+    title: str
+    links: tuple[tuple[str, str], ...]
+    datasets: tuple[str, ...] = ()
+
+
 class SpanCard(Record, frozen=True):
     """One flagged span as the report lists it; `linked` where a page of its trajectory is written."""
 
@@ -84,7 +92,7 @@ class SpanList(Record, frozen=True):
         return (self.dataset,)
 
 
-Block = Table | Figure | Prose | SpanList
+Block = Table | Figure | Prose | Links | SpanList
 
 
 class Section(Record, frozen=True):

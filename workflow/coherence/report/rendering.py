@@ -16,8 +16,13 @@ LONGEST_QUOTE: Final = 1_000  # characters of a quote or a judge's remark shown 
 
 def page_href(dataset: str, trajectory: str, step: int) -> str:
     """Return the percent-encoded relative link from the report to a step on a trajectory's page."""
+    return f"{trajectory_href(dataset, trajectory)}#step-{step:d}"
+
+
+def trajectory_href(dataset: str, trajectory: str) -> str:
+    """Return the percent-encoded link from the results' folder to a trajectory's page."""
     folder, name = (quote(without_surrogates(part), safe="") for part in (dataset, trajectory))
-    return f"pages/{folder}/{name}.html#step-{step:d}"
+    return f"pages/{folder}/{name}.html"
 
 
 def render(template: str, **values: Any) -> str:

@@ -1,6 +1,7 @@
 """Shares of a group and the intervals around them."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,7 @@ class Proportion(Record, frozen=True):
     exact: Interval | None = None
 
 
+@cache
 def wilson(count: int, n: int) -> Interval | None:
     """Return the Wilson score interval of count/n, None where n is 0."""
     if n == 0:
@@ -32,6 +34,7 @@ def wilson(count: int, n: int) -> Interval | None:
     return Interval(float(bounds.low), float(bounds.high), WILSON, n)
 
 
+@cache
 def clopper_pearson(count: int, n: int) -> Interval | None:
     """Return the exact interval of count/n, None where n is 0."""
     if n == 0:

@@ -1,0 +1,78 @@
+"""Flags against bias between tasks and scatter within them."""
+
+import pandas as pd
+import pytest
+
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.meeting import Meeting, meetings, table
+from coherence.evaluation.repeated import groups
+from coherence.evaluation.table import Row, Verdict
+from coherence.incoherence.outcomes import conform
+
+FLAGGED, UNFLAGGED = Verdict("flagged", spans=1), Verdict("unflagged")
+UNJUDGED = Verdict("unjudged", reason="refusal")
+
+
+def rows(tasks: dict[str, str], words: dict[str, str]) -> list[Row]:
+    """`tasks` gives each attempt's outcome, `words` its verdict: f flagged, u unflagged, ? unjudged."""
+    verdict = {"f": FLAGGED, "u": UNFLAGGED, "?": UNJUDGED}
+    return [
+        Row(
+            f"{task}-{place}",
+            "set",
+            task,
+            str(place),
+            {"x": "failed", "o": "passed", "?": "unknown"}[outcome],  # type: ignore[arg-type]
+            "ok",
+            verdicts={"judge": verdict[words[task][place]]},
+        )
+        for task, outcomes in tasks.items()
+        for place, outcome in enumerate(outcomes)
+    ]
+
+
+def met(made: list[Row]) -> list[Meeting]:
+    frame = pd.DataFrame(
+        {
+            "dataset": row.dataset,
+            "group": "agent",
+            "task": row.task,
+            "attempt": row.attempt,
+            "passed": None if row.outcome == "unknown" else row.outcome == "passed",
+            "trajectory": row.id,
+        }
+        for row in made
+    )
+    settings = IncoherenceSettings()
+    return list(meetings(groups(conform(frame), {}), made, ("judge",), settings))
+
+
+def test_flags_on_tasks_that_keep_failing_go_with_bias() -> None:
+    tasks = {f"bad{n}": "xxxx" for n in range(6)} | {f"fine{n}": "oooo" for n in range(6)}
+    words = {task: "ffff" if task.startswith("bad") else "uuuu" for task in tasks}
+    (found,) = met(rows(tasks, words))
+    assert (found.flagged.bias, found.others.bias) == (1, 0)
+    assert found.with_bias.tau == pytest.approx(1)
+    assert found.with_variance.tau is None
+    assert (found.within, found.telling_tasks) == (None, 0)
+
+
+def test_flags_on_the_attempts_that_fail_go_with_scatter() -> None:
+    tasks = {f"t{n}": "xoxo" for n in range(5)}
+    (found,) = met(rows(tasks, dict.fromkeys(tasks, "fufu")))
+    assert found.within is not None
+    assert (found.within.gap, found.telling_tasks) == (100, 5)
+    assert found.exact is not None
+    assert found.exact.two_sided == pytest.approx(2 * (1 / 6) ** 5)
+    assert found.with_bias.tau is None
+
+
+def test_what_is_unjudged_or_unknown_is_counted_and_left_out() -> None:
+    (found,) = met(rows({"t": "xo?x", "s": "oooo"}, {"t": "fuu?", "s": "uuuu"}))
+    assert (found.attempts, found.flags, found.unjudged, found.unknown_outcome) == (6, 1, 1, 1)
+    assert "1 unjudged, 1 unknown outcome" in table([found]).rows[0]
+
+
+def test_a_judge_without_flags_has_no_row() -> None:
+    assert met(rows({"t": "xo"}, {"t": "uu"})) == []
+    assert table([]).rows == ()

@@ -1,0 +1,141 @@
+"""The report's part on repeated outcomes: its tables and figures, and a page for each task that has text."""
+
+import shutil
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import quote
+
+from coherence.cli.config import Config
+from coherence.cli.layout import INGESTED, Layout
+from coherence.cli.loading import Loaded
+from coherence.evaluation.incoherence_tables import IncoherenceEvaluation, parted
+from coherence.evaluation.mitigation import FailingTask
+from coherence.figures import ensembling, error_composition, incoherence_strata, meeting
+from coherence.files import read_json, write_text
+from coherence.records import Judgement, Transcript
+from coherence.report.blocks import Block, Figure, Links, Section, Table
+from coherence.report.task_pages import Attempt, TaskPage, render_task_page
+
+FIGURES: Final[dict[str, tuple[str, Callable[[IncoherenceEvaluation], str]]]] = {
+    "composition": (
+        "Error as bias and variance",
+        lambda found: error_composition.describe(found.incoherence),
+    ),
+    "strata": ("Incoherence within strata", lambda found: incoherence_strata.describe(found.strata)),
+    "votes": ("Error against the number of votes", lambda found: ensembling.describe(found.votes)),
+}
+MOST_PAGES: Final = 60  # tasks of one dataset, the most failing first
+
+
+def shown_figures(config: Config, layout: Layout, found: IncoherenceEvaluation) -> dict[str, list[Figure]]:
+    """Return the figures by kind, without those that show nothing."""
+    blocks: dict[str, list[Figure]] = {kind: [] for kind in FIGURES}
+    for name, own in parted(found, tuple(config.outcomes), INGESTED).items():
+        for kind, (title, describe) in FIGURES.items():
+            if own.incoherence:
+                svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
+                blocks[kind].append(Figure(f"{title}, {name}", "", svg, describe(own)))
+    return blocks
+
+
+def sections(
+    config: Config, layout: Layout, tables: dict[str, Table], pages: list[tuple[str, str]]
+) -> tuple[Section, ...]:
+    """Return the sections on repeated outcomes, none where nothing was repeated."""
+    found = read_json(layout.incoherence, IncoherenceEvaluation)
+    if not found.incoherence:
+        return ()
+    figures = shown_figures(config, layout, found)
+    met: list[Block] = [tables["meeting"]]
+    if found.meetings:
+        svg = (layout.figures / "meeting.svg").read_bytes()
+        met.append(Figure("Flags, bias and variance", "", svg, meeting.describe(found.meetings)))
+    links = [Links("Pages of tasks, attempt beside attempt", tuple(pages))] if pages else []
+    return (
+        Section(
+            "Is the error of repeated attempts bias or scatter?",
+            (tables["outcomes"], tables["incoherence"], *figures["composition"], tables["severity"]),
+            intro=INTRO,
+        ),
+        Section("What does scatter go with?", (*figures["strata"], tables["incoherence_strata"])),
+        Section(
+            "Do votes help, and which group is better?",
+            (*figures["votes"], tables["ensembling"], tables["incoherence_paired"]),
+        ),
+        Section("Tasks that fail", (tables["failing_tasks"], *links)),
+        *([Section("Does a flag go with bias or with scatter?", tuple(met))] if found.meetings else []),
+    )
+
+
+INTRO: Final = (
+    "Error of attempts at the same task, parted into bias (the same wrong thing each time) and variance "
+    "(scatter); incoherence is variance over error. It says how error comes about, not how much there is: "
+    "incoherent is not harmless."
+)
+
+
+def failing_tasks(config: Config, layout: Layout) -> dict[str, dict[str, list[FailingTask]]]:
+    """Return by dataset and task the groups whose attempts have text, the first tasks of each dataset."""
+    found = read_json(layout.incoherence, IncoherenceEvaluation)
+    by_task: dict[str, dict[str, list[FailingTask]]] = defaultdict(dict)
+    for row in found.failing:
+        if row.dataset in config.datasets and row.trajectories:
+            tasks = by_task[row.dataset]
+            if row.task in tasks or len(tasks) < MOST_PAGES:
+                tasks.setdefault(row.task, []).append(row)
+    return by_task
+
+
+def write_task_pages(
+    loaded: Loaded, tasks: dict[str, list[FailingTask]], paged: set[str]
+) -> list[tuple[str, str]]:
+    """Write the page of each of a dataset's tasks, and return (link from the report, what it shows).
+
+    `paged` are the trajectories that have a page of their own.
+    """
+    shutil.rmtree(loaded.layout.task_page(loaded.name, "_").parent, ignore_errors=True)
+    source = TaskSource(loaded, paged)
+    return [source.write(task, groups) for task, groups in tasks.items()]
+
+
+def link(dataset: str, file: str) -> str:
+    """Return the percent-encoded link from the report to a task's page."""
+    return "/".join(("tasks", quote(dataset, safe=""), quote(file, safe="")))
+
+
+class TaskSource:
+    """What the pages of one dataset's tasks are made of."""
+
+    def __init__(self, loaded: Loaded, paged: set[str]) -> None:
+        self.loaded = loaded
+        self.paged = paged
+        self.entries = {entry.trial.id: entry for entry in self.loaded.entries}
+        self.flagging = flagging(self.loaded.all_judgements)
+
+    def write(self, task: str, groups: list[FailingTask]) -> tuple[str, str]:
+        """Write the page of a task and return its link and what it shows."""
+        dataset, layout = self.loaded.name, self.loaded.layout
+        ids = [name for group in groups for name in group.trajectories]
+        attempts = tuple(self._attempt(name) for name in ids if name in self.entries)
+        unread = sum(entry.trial.task == task for entry in self.entries.values()) - len(attempts)
+        page = TaskPage(dataset, task, tuple(groups), attempts, max(0, unread), self.loaded.simulated)
+        path = layout.task_page(dataset, task)
+        write_text(path, render_task_page(page))
+        failed = sum(group.failed.count for group in groups), sum(group.failed.n for group in groups)
+        return link(dataset, path.name), f"{dataset}, {task}: {failed[0]:,}/{failed[1]:,} failed"
+
+    def _attempt(self, name: str) -> Attempt:
+        transcript = read_json(self.loaded.layout.transcript(self.loaded.name, name), Transcript)
+        judges = tuple(self.flagging.get(name, ()))
+        return Attempt(self.entries[name].trial, transcript, judges, linked=name in self.paged)
+
+
+def flagging(words: dict[str, list[Judgement]]) -> dict[str, list[str]]:
+    """Return by trajectory the judges any of whose samples flag it."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for judge, judgements in words.items():
+        for word in judgements:
+            if word.state == "flagged":
+                found[word.trajectory][judge] = None
+    return {trajectory: list(judges) for trajectory, judges in found.items()}

@@ -1,0 +1,231 @@
+"""Where both questions meet: whether a flag goes with the bias of a task's attempts or with their scatter.
+
+Between tasks, flags that mark tasks which keep failing go with bias. Within a task all attempts have the same
+bias: there, a flag on the attempts that fail goes with scatter.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from coherence.evaluation import wording
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.main_parts import MainParts, main_parts
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table
+from coherence.evaluation.repeated import Group
+from coherence.evaluation.table import Row
+from coherence.incoherence.aggregates import JACKKNIFE_T, Aggregate, aggregate
+from coherence.incoherence.parts import Floats
+from coherence.incoherence.trends import KENDALL, Trend, trend
+from coherence.records import Record
+from coherence.stats.intervals import LEVEL_TEXT
+from coherence.stats.strata import EXACT_CMH, SATO, AdjustedGap, ExactCmh, exact_cmh, mantel_haenszel
+from coherence.stats.tables import Counts
+
+BINARY: Final = "passed"
+
+
+class Meeting(Record, frozen=True):
+    """One judge's flags on the repeated attempts of one group.
+
+    `flagged` and `others` are the parts of tasks with and without a flagged attempt; `with_bias` and
+    `with_variance` say how the share of a task's attempts that is flagged goes with its parts; `within` is
+    the gap in failure rate of flagged less other attempts, tasks being strata. `unjudged` attempts are left
+    out, as are those of unknown outcome.
+    """
+
+    dataset: str
+    group: str
+    judge: str
+    kind: str
+    attempts: int
+    flags: int
+    flagged: Aggregate
+    others: Aggregate
+    with_bias: Trend
+    with_variance: Trend
+    within: AdjustedGap | None
+    exact: ExactCmh | None
+    telling_tasks: int
+    unjudged: int
+    unknown_outcome: int
+    simulated: str = ""
+
+    @property
+    def tasks(self) -> int:
+        """Tasks with judged attempts and known parts."""
+        return self.flagged.items + self.others.items
+
+
+class Attempt(NamedTuple):
+    """A judged attempt with a known outcome."""
+
+    task: str
+    flagged: bool
+    failed: bool
+
+
+def meetings(
+    groups: Iterable[Group], rows: Sequence[Row], judges: Sequence[str], settings: IncoherenceSettings
+) -> Iterator[Meeting]:
+    """Yield each judge on each group whose attempts have trajectories among the rows."""
+    by_id = {(row.dataset, row.id): row for row in rows}
+    for group in groups:
+        main = main_parts(group, settings)
+        if main is not None:
+            own = _rows_of(group, by_id)
+            for judge in judges:
+                if any(judge in row.verdicts and row.verdicts[judge].state == "flagged" for row in own):
+                    yield _meeting(main, judge, own)
+
+
+def _rows_of(group: Group, by_id: Mapping[tuple[str, str], Row]) -> list[Row]:
+    names = group.frame["trajectory"].dropna()
+    found = (by_id.get((group.dataset, str(name))) for name in names)
+    return [row for row in found if row is not None]
+
+
+def _meeting(main: MainParts, judge: str, rows: Sequence[Row]) -> Meeting:
+    words = [row.verdicts[judge] for row in rows if judge in row.verdicts]
+    judged = [row for row in rows if judge in row.verdicts and row.verdicts[judge].state != "unjudged"]
+    attempts = [
+        Attempt(row.task, row.verdicts[judge].state == "flagged", row.outcome == "failed")
+        for row in judged
+        if row.outcome != "unknown"
+    ]
+    share = _share_flagged(main, attempts)
+    parts, known = main.parts, ~np.isnan(share) & main.parts.known
+    strata = list(_strata(attempts))
+    return Meeting(
+        dataset=main.dataset,
+        group=main.group.name,
+        judge=judge,
+        kind=main.kind,
+        attempts=len(attempts),
+        flags=sum(attempt.flagged for attempt in attempts),
+        flagged=aggregate(parts.take(known & (share > 0))),
+        others=aggregate(parts.take(known & (share == 0))),
+        with_bias=trend(share[known], parts.bias[known]),
+        with_variance=trend(share[known], parts.variance[known]),
+        within=mantel_haenszel(strata),
+        exact=exact_cmh(strata),
+        telling_tasks=sum(
+            stratum.not_applicable is None and 0 < stratum.risky_fail + stratum.safe_fail < stratum.n
+            for stratum in strata
+        ),
+        unjudged=len(rows) - len(judged) if words else len(rows),
+        unknown_outcome=len(judged) - len(attempts),
+        simulated=main.group.simulated,
+    )
+
+
+def _share_flagged(main: MainParts, attempts: Sequence[Attempt]) -> Floats:
+    """Return for each item the share of its judged attempts that is flagged, NaN where there is none."""
+    counts: dict[str, list[int]] = {}
+    for attempt in attempts:
+        count = counts.setdefault(attempt.task, [0, 0])
+        count[0] += attempt.flagged
+        count[1] += 1
+    names = [str(main.group.tasks[task]) for task in main.outcomes.tasks]
+    return np.array([np.nan if name not in counts else counts[name][0] / counts[name][1] for name in names])
+
+
+def _strata(attempts: Sequence[Attempt]) -> Iterator[Counts]:
+    by_task: dict[str, list[Attempt]] = {}
+    for attempt in attempts:
+        by_task.setdefault(attempt.task, []).append(attempt)
+    for same in by_task.values():
+        risky = [attempt.failed for attempt in same if attempt.flagged]
+        safe = [attempt.failed for attempt in same if not attempt.flagged]
+        yield Counts(sum(risky), len(risky), sum(safe), len(safe))
+
+
+def _parts(side: str) -> dict[str, str]:
+    return {
+        f"{side}_tasks": f"{side}.items",
+        f"{side}_error": f"{side}.error",
+        f"{side}_bias": f"{side}.bias",
+        f"{side}_variance": f"{side}.variance",
+        f"{side}_incoherence": f"{side}.incoherence",
+        f"{side}_incoherence_low": f"{side}.jackknife.low",
+        f"{side}_incoherence_high": f"{side}.jackknife.high",
+    }
+
+
+FIELDS: Final[dict[str, str]] = {
+    "dataset": "dataset",
+    "group": "group",
+    "judge": "judge",
+    "outcome_kind": "kind",
+    "tasks": "tasks",
+    "attempts": "attempts",
+    "flags": "flags",
+    **_parts("flagged"),
+    **_parts("others"),
+    "tau_bias": "with_bias.tau",
+    "tau_bias_p": "with_bias.p",
+    "tau_variance": "with_variance.tau",
+    "tau_variance_p": "with_variance.p",
+    "within_gap": "within.gap",
+    "within_low": "within.interval.low",
+    "within_high": "within.interval.high",
+    "within_exact_p": "exact.two_sided",
+    "n_telling_tasks": "telling_tasks",
+    "n_unjudged": "unjudged",
+    "n_unknown_outcome": "unknown_outcome",
+    "simulated": "simulated",
+}
+
+
+def _side(parts: Aggregate) -> str:
+    if not parts.items:
+        return "no task"
+    text = f"error {wording.estimate(parts.error)} = {wording.estimate(parts.bias)} + "
+    text += f"{wording.estimate(parts.variance)}; incoherence "
+    return f"{text}{wording.estimate(parts.incoherence, parts.jackknife)}, n = {parts.items:,}"
+
+
+def _tau(found: Trend) -> str:
+    return f"{wording.estimate(found.tau)}, p {wording.p_value(found.p)}"
+
+
+_COLUMNS: Final[dict[str, Callable[[Meeting], str]]] = {
+    "Dataset": lambda row: marked(row.dataset, row.simulated),
+    "Group": lambda row: row.group,
+    "Judge": lambda row: row.judge,
+    "Tasks": lambda row: wording.count(row.tasks),
+    "Flagged": lambda row: f"{row.flags:,}/{row.attempts:,}",
+    "Tasks with a flag": lambda row: _side(row.flagged),
+    "Tasks without": lambda row: _side(row.others),
+    "Tau with bias": lambda row: _tau(row.with_bias),
+    "with variance": lambda row: _tau(row.with_variance),
+    "Gap within tasks": lambda row: (
+        wording.points(row.within.gap, row.within.interval) if row.within else wording.NONE
+    ),
+    "p": lambda row: (
+        f"{wording.p_value(row.exact.two_sided if row.exact else None)}, {row.telling_tasks:,} tasks tell"
+    ),
+    "Left out": lambda row: wording.left_out(unjudged=row.unjudged, unknown_outcome=row.unknown_outcome),
+}
+
+
+def table(rows: Sequence[Meeting]) -> Table:
+    """Return `meeting`."""
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
+        name="meeting",
+        title="Flags and the parts of error: bias between tasks, scatter within them",
+        caption=(
+            "Tasks with and without a flagged attempt: error = bias + variance by the group's main "
+            f"decomposition, and incoherence ({LEVEL_TEXT} {JACKKNIFE_T} interval). Tau: {KENDALL}, of the "
+            "share of a task's attempts that is flagged with its bias and with its variance. Gap within "
+            "tasks: failure rate of flagged less other attempts at the same task in percentage points "
+            f"({SATO}, {LEVEL_TEXT} interval); p: {EXACT_CMH}, told by the tasks with both outcomes, of "
+            "which some attempts are flagged and some are not. Where only pass or fail is known, bias and "
+            "variance are functions of the pass rate. p are not adjusted."
+        ),
+    )
