@@ -1,5 +1,7 @@
 """Flags against bias between tasks and scatter within them."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -7,6 +9,7 @@ from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.meeting import Meeting, meetings, table
 from coherence.evaluation.repeated import groups
 from coherence.evaluation.table import Row, Verdict
+from coherence.files import read_json, write_json
 from coherence.incoherence.outcomes import conform
 
 FLAGGED, UNFLAGGED = Verdict("flagged", spans=1), Verdict("unflagged")
@@ -62,8 +65,7 @@ def test_flags_on_the_attempts_that_fail_go_with_scatter() -> None:
     (found,) = met(rows(tasks, dict.fromkeys(tasks, "fufu")))
     assert found.within is not None
     assert (found.within.gap, found.telling_tasks) == (100, 5)
-    assert found.exact is not None
-    assert found.exact.two_sided == pytest.approx(2 * (1 / 6) ** 5)
+    assert found.exact_p == pytest.approx(2 * (1 / 6) ** 5)
     assert found.with_bias.tau is None
 
 
@@ -71,6 +73,12 @@ def test_what_is_unjudged_or_unknown_is_counted_and_left_out() -> None:
     (found,) = met(rows({"t": "xo?x", "s": "oooo"}, {"t": "fuu?", "s": "uuuu"}))
     assert (found.attempts, found.flags, found.unjudged, found.unknown_outcome) == (6, 1, 1, 1)
     assert "1 unjudged, 1 unknown outcome" in table([found]).rows[0]
+
+
+def test_what_was_met_survives_its_file(tmp_path: Path) -> None:
+    found = tuple(met(rows({"t": "xo", "s": "xo"}, {"t": "fu", "s": "fu"})))
+    write_json(tmp_path / "met.json", found)
+    assert read_json(tmp_path / "met.json", tuple[Meeting, ...]) == found
 
 
 def test_a_judge_without_flags_has_no_row() -> None:

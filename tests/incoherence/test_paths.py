@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.incoherence.paths import LONGEST, Action, actions, alignment, middle, parting, similarity
+from coherence.incoherence.paths import (
+    LONGEST,
+    MESSAGE,
+    Action,
+    actions,
+    alignment,
+    middle,
+    parting,
+    similarity,
+)
 from coherence.records import Call, Step
 
 LETTERS = st.text("abc", max_size=12)
@@ -42,6 +51,12 @@ def test_actions_are_calls_and_messages_of_steps_without_calls() -> None:
 def test_where_paths_part(one: str, two: str, shared: int, step: int | None) -> None:
     found = parting(path(one), path(two))
     assert (found.shared, found.step) == (shared, step)
+
+
+def test_the_words_of_messages_part_no_paths() -> None:
+    mine = [Action(1, MESSAGE, "Done."), Action(2, "run", "a")]
+    theirs = [Action(1, MESSAGE, "All done."), Action(2, "run", "b")]
+    assert parting(mine, theirs).step == 2
 
 
 def test_the_step_is_the_path_s_own() -> None:

@@ -21,7 +21,7 @@ from coherence.incoherence.parts import Floats
 from coherence.incoherence.trends import KENDALL, Trend, trend
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
-from coherence.stats.strata import EXACT_CMH, SATO, AdjustedGap, ExactCmh, exact_cmh, mantel_haenszel
+from coherence.stats.strata import EXACT_CMH, SATO, AdjustedGap, exact_cmh, mantel_haenszel
 from coherence.stats.tables import Counts
 
 BINARY: Final = "passed"
@@ -47,7 +47,7 @@ class Meeting(Record, frozen=True):
     with_bias: Trend
     with_variance: Trend
     within: AdjustedGap | None
-    exact: ExactCmh | None
+    exact_p: float | None
     telling_tasks: int
     unjudged: int
     unknown_outcome: int
@@ -98,6 +98,7 @@ def _meeting(main: MainParts, judge: str, rows: Sequence[Row]) -> Meeting:
     share = _share_flagged(main, attempts)
     parts, known = main.parts, ~np.isnan(share) & main.parts.known
     strata = list(_strata(attempts))
+    exact = exact_cmh(strata)
     return Meeting(
         dataset=main.dataset,
         group=main.group.name,
@@ -110,7 +111,7 @@ def _meeting(main: MainParts, judge: str, rows: Sequence[Row]) -> Meeting:
         with_bias=trend(share[known], parts.bias[known]),
         with_variance=trend(share[known], parts.variance[known]),
         within=mantel_haenszel(strata),
-        exact=exact_cmh(strata),
+        exact_p=exact.two_sided if exact else None,
         telling_tasks=sum(
             stratum.not_applicable is None and 0 < stratum.risky_fail + stratum.safe_fail < stratum.n
             for stratum in strata
@@ -171,7 +172,7 @@ FIELDS: Final[dict[str, str]] = {
     "within_gap": "within.gap",
     "within_low": "within.interval.low",
     "within_high": "within.interval.high",
-    "within_exact_p": "exact.two_sided",
+    "within_exact_p": "exact_p",
     "n_telling_tasks": "telling_tasks",
     "n_unjudged": "unjudged",
     "n_unknown_outcome": "unknown_outcome",
@@ -204,9 +205,7 @@ _COLUMNS: Final[dict[str, Callable[[Meeting], str]]] = {
     "Gap within tasks": lambda row: (
         wording.points(row.within.gap, row.within.interval) if row.within else wording.NONE
     ),
-    "p": lambda row: (
-        f"{wording.p_value(row.exact.two_sided if row.exact else None)}, {row.telling_tasks:,} tasks tell"
-    ),
+    "p": lambda row: f"{wording.p_value(row.exact_p)}, {row.telling_tasks:,} tasks tell",
     "Left out": lambda row: wording.left_out(unjudged=row.unjudged, unknown_outcome=row.unknown_outcome),
 }
 

@@ -96,6 +96,6 @@ def _gap(axes: Axes, row: Meeting) -> None:
     interval = row.within.interval
     axes.plot([interval.low, interval.high], [0, 0], color=INK, linewidth=1.6, marker="|", markersize=8)
     axes.plot(row.within.gap, 0, marker="o", markersize=5, color=INK)
-    exact = wording.p_value(row.exact.two_sided if row.exact else None)
+    exact = wording.p_value(row.exact_p)
     text = f"{wording.points(row.within.gap, interval)}, exact p {exact}, {row.telling_tasks:,} tasks tell"
     axes.text(0, 0.45, text, ha="center", fontsize=7.5)

@@ -1,7 +1,8 @@
 """What attempts at one task did, action by action: where they part, and which of them is in the middle.
 
-An action is a call, or a message of an agent's step without calls. Two actions are the same if the tool and
-its arguments are, white space aside. Sequences are aligned by difflib's matching blocks.
+An action is a call, or a message of an agent's step without calls. Two calls are the same if the tool and its
+arguments are, white space aside; two messages always are, for words differ where nothing else does. Sequences
+are aligned by difflib's matching blocks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +29,7 @@ class Action(Record, frozen=True):
     @property
     def key(self) -> str:
         """What two actions share that do the same."""
-        return f"{self.tool}\n{self.text}"
+        return MESSAGE if self.tool == MESSAGE else f"{self.tool}\n{self.text}"
 
 
 class Parting(Record, frozen=True):
