@@ -4,6 +4,7 @@ rule report:
         RUN.figures(),
         RUN.all_shards("index", "preprocess"),
         RUN.all_judged(),
+        RUN.paraphrases.results(),
     output:
         report=RUN.layout.report,
         audit=RUN.layout.audit,

@@ -63,6 +63,14 @@ class Layout:
         """The page of one trajectory."""
         return self.results / "pages" / dataset / f"{trajectory}.html"
 
+    def paraphrased(self, dataset: str, paraphrase: str) -> str:
+        """What stands for a dataset's name where its rewritten transcripts and what came of them lie."""
+        return f"{dataset}/paraphrased/{paraphrase}"
+
+    def chosen(self, dataset: str, paraphrase: str) -> Path:
+        """Which trajectories of a dataset are rewritten, and why others are not."""
+        return self.dataset(self.paraphrased(dataset, paraphrase)) / "chosen.jsonl"
+
     def log(self, *parts: str) -> Path:
         """A job's log."""
         return self.results / "logs" / f"{'/'.join(parts)}.log"

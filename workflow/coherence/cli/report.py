@@ -12,6 +12,8 @@ from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, config_digest
 from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
+from coherence.cli.paraphrase_report import paraphrases_of
+from coherence.cli.paraphrase_targets import TABLES as PARAPHRASE
 from coherence.evaluation import render
 from coherence.evaluation.audit import introduction, what_this_does_not_show
 from coherence.evaluation.evaluate import Evaluation, of_dataset
@@ -25,6 +27,7 @@ from coherence.report.blocks import (
     Block,
     DatasetNote,
     Figure,
+    PageList,
     Report,
     Section,
     SpanList,
@@ -184,9 +187,13 @@ def with_rows(tables: dict[str, Table], *names: str) -> tuple[Block, ...]:
 
 
 def sections(
-    tables: dict[str, Table], figures: dict[str, list[Figure]], spans: list[SpanList]
+    tables: dict[str, Table],
+    figures: dict[str, list[Figure]],
+    spans: list[SpanList],
+    rewritten: list[PageList],
 ) -> tuple[Section, ...]:
-    """Return the report's sections in their order."""
+    """Return the report's sections in their order; that on rewritten thoughts only where there are some."""
+    paraphrased = tuple(tables[name] for name in PARAPHRASE if name in tables)
     return (
         Section("Does a flag go with failure?", (tables["failure_rates"], *figures["gaps"])),
         Section(
@@ -212,13 +219,14 @@ def sections(
                 *figures["first-flag"],
             ),
         ),
+        *([Section("Does a flag survive other words?", (*paraphrased, *rewritten))] if paraphrased else []),
         Section("Further tests", with_rows(tables, *FURTHER)),
         Section(
             "What the rates rest on",
             tuple(
                 block
                 for name, block in tables.items()
-                if name not in (*MAIN, *FURTHER, *AUDIT) and block.rows
+                if name not in (*MAIN, *FURTHER, *AUDIT, *PARAPHRASE) and block.rows
             ),
         ),
         Section("Flagged spans", tuple(spans)),
@@ -250,21 +258,23 @@ def write_report(config: Config) -> int:
     evaluation = read_json(layout.evaluation, Evaluation)
     shown = read_json(layout.shown, tuple[render.Table, ...])
     tables = {table.name: table_block(table, config) for table in shown}
-    notes, spans, pages = [], [], []
+    notes, spans, pages, lists = [], [], [], list[PageList]()
     traced: dict[str, tuple[Origin, ...]] = {}
     for name in config.datasets:
         loaded = Loaded(config, name)
         entries, words = loaded.entries, loaded.all_judgements
         paged = write_pages(config, loaded, entries, words)
+        rewritten = paraphrases_of(config, name, entries, paged)
+        lists += rewritten.lists
         notes.append(dataset_note(config, name, entries, loaded.exclusions))
         spans += span_lists(config, entries, words, paged)
-        traced[name] = origins(entries, words)
-        pages += [layout.page(name, trajectory) for trajectory in sorted(paged)]
+        traced[name] = origins(entries, {**words, **rewritten.words})
+        pages += [*(layout.page(name, trajectory) for trajectory in sorted(paged)), *rewritten.pages]
     report = Report(
         title=config.report.title,
         config=config.name,
         datasets=tuple(notes),
-        sections=sections(tables, figure_blocks(config, layout, evaluation), spans),
+        sections=sections(tables, figure_blocks(config, layout, evaluation), spans, lists),
         beside=((layout.audit.name, AUDIT_TITLE),),
         citation=CITATION,
         provenance=(

@@ -20,7 +20,7 @@ Your reply cannot be used: {error}.
 Answer again: one JSON object with exactly the fields described above and one entry for each step shown, \
 nothing before or after it.
 """
-NUMBER: Final = Annotated[int, Meta(ge=0, lt=2**31)]
+Number = Annotated[int, Meta(ge=0, lt=2**31)]
 
 
 class Heard(Record, frozen=True):
@@ -33,7 +33,7 @@ class Heard(Record, frozen=True):
 
 
 class _Thought(msgspec.Struct):
-    number: NUMBER
+    number: Number
     text: str
 
 

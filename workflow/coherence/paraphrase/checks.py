@@ -28,7 +28,7 @@ PROBLEMS: Final[dict[str, str]] = {
 }
 _TOKEN: Final = re.compile(
     r"`[^`\n]{1,200}`"  # code in backticks
-    r"|(?<![\w/.~-])(?:~|\.{1,2})?/[\w./@%+=-]{1,200}"  # paths
+    r"|(?<![\w/.~-])(?:~|\.{1,2})?/[\w./@%+=-]{0,200}\w"  # paths
     r"|(?<![\w-])--?[A-Za-z][\w-]{1,60}"  # options
     r"|\b[\w-]{1,60}(?:[./:][\w-]{1,60})+\b"  # names with dots, files, host:port, dates, decimals
     r"|\b\w{0,60}_\w{1,60}\b"  # snake_case
@@ -132,3 +132,15 @@ def _problems(found: ThoughtCheck, manipulation: Manipulation) -> Iterator[str]:
         yield "tokens lost"
     if found.added:
         yield "tokens added"
+
+
+class Checked(Record, frozen=True):
+    """What became of one trajectory's thoughts, and how each stands to the one before it."""
+
+    rewritten: Rewritten
+    checks: tuple[ThoughtCheck, ...]
+
+    @property
+    def is_faultless(self) -> bool:
+        """Whether every thought was rewritten and passed every check; False where there was no text."""
+        return self.rewritten.is_whole and not any(check.problems for check in self.checks)

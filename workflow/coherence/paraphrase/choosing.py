@@ -55,7 +55,7 @@ def surest(judgement: Judgement) -> tuple[ConflictType | None, int | None]:
 
 
 def choose(trials: Sequence[Trial], words: dict[str, Judgement], choice: Choice) -> tuple[Considered, ...]:
-    """Return everything considered, in the order of the trials; names that fit no trial come last.
+    """Return everything considered of the trials compared, in their order; names that fit none come last.
 
     `words` has the judgement that stands for each trial's samples.
     """

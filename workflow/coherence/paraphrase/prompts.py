@@ -24,8 +24,8 @@ _FILE: Final = re.compile(r"---\n(?P<header>.*?\n)---\n(?P<body>.*)", re.DOTALL)
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 OUTPUT_FORMAT: Final = """\
 Answer with one JSON object and nothing else: `{"thoughts": [{"number": 1, "text": "..."}, ...]}`. There is \
-one entry for each step shown, in the same order, `number` being the number of the step and `text` its thought \
-rewritten."""
+one entry for each step shown, in the same order, `number` being the number of the step and `text` its \
+thought rewritten."""
 SCHEMA: Final = {
     "type": "object",
     "properties": {

@@ -3,7 +3,8 @@
 A line is one thought. It names its trajectory as the lines of a recorded judge do, by `trajectory` (id),
 `file` (the end of a raw file's path) or `trial` (the attempt's name), narrowed by `dataset`, and has `step`,
 `index` (which thought of the step, 0 where it has one), and `text`, or in its place a `reason` why there is
-none. A thought without a line is not rewritten (missing). Lines on trajectories that are not there are passed over.
+none. A thought without a line is not rewritten (missing). Lines on trajectories that are not there are passed
+over.
 """
 
 from collections import defaultdict

@@ -84,7 +84,22 @@ class SpanList(Record, frozen=True):
         return (self.dataset,)
 
 
-Block = Table | Figure | Prose | SpanList
+class PageLink(Record, frozen=True):
+    """A page below the report: names of its folders and of the file without its ending, and what it shows."""
+
+    place: tuple[str, ...]
+    text: str
+
+
+class PageList(Record, frozen=True):
+    """Links to pages that belong together."""
+
+    title: str
+    links: tuple[PageLink, ...]
+    datasets: tuple[str, ...] = ()
+
+
+Block = Table | Figure | Prose | SpanList | PageList
 
 
 class Section(Record, frozen=True):
