@@ -1,7 +1,6 @@
 """The page of one rewritten trajectory: each thought before and after, the quotes of both sides marked."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from coherence.paraphrase.checks import Checked, ThoughtCheck
 from coherence.paraphrase.rewriting import Place as ThoughtPlace
@@ -17,8 +16,6 @@ from coherence.report.pages import (
     texts_of,
 )
 from coherence.report.rendering import render
-
-SIDES: Final = ("before", "after")
 
 
 class ParaphrasePage(Record, frozen=True):
@@ -66,11 +63,9 @@ def render_paraphrase_page(page: ParaphrasePage) -> str:
     return render(
         "paraphrase.html",
         page=page,
-        sides=[
-            SpanSide(side, view) for side, views in zip(SIDES, (before, after), strict=True) for view in views
-        ],
+        sides=[*(SpanSide("before", view) for view in before), *(SpanSide("after", view) for view in after)],
         thoughts=_thought_views(
-            page.checked.checks, old, made, marks_by_place(before), marks_by_place(after)
+            page.checked.checks, (old, made), marks_by_place(before), marks_by_place(after)
         ),
         shown_marks=_anchors((*before, *after)),
     )
@@ -78,11 +73,11 @@ def render_paraphrase_page(page: ParaphrasePage) -> str:
 
 def _thought_views(
     checks: Sequence[ThoughtCheck],
-    old: Mapping[Place, str],
-    made: Mapping[ThoughtPlace, str],
+    texts: tuple[Mapping[Place, str], Mapping[ThoughtPlace, str]],
     before: Mapping[Place, Sequence[Mark]],
     after: Mapping[Place, Sequence[Mark]],
 ) -> list[ThoughtView]:
+    old, made = texts
     places: list[Place] = [(check.step, "thought", check.index) for check in checks]
     lengths = [len(old.get(place, "")) for place in places] + [len(text) for text in made.values()]
     limit = fitting_limit(lengths, PAGE_BUDGET, LONGEST_TEXT, SHORTEST_TEXT)
