@@ -43,11 +43,7 @@ _SUMMARY: Final[dict[str, Callable[[Summary], str]]] = {
     "Chosen": lambda row: wording.count(row.trajectories),
     "Flag kept": lambda row: wording.proportion(row.kept),
     "Newly flagged": lambda row: wording.proportion(row.new) if row.new.n else wording.NONE,
-    "Spans": lambda row: (
-        f"{wording.movement(row.spans_before, row.spans_after)}, n {row.spans_n}"
-        if row.spans_n
-        else wording.NONE
-    ),
+    "Spans": lambda row: wording.movement(row.spans_before, row.spans_after) if row.spans_n else wording.NONE,
     "Surest span's type same": lambda row: wording.proportion(row.same_surest_type),
     "All types same": lambda row: wording.proportion(row.same_types),
     "Mean confidence": _mean,
@@ -78,8 +74,8 @@ def summary_table(rows: Sequence[Summary]) -> Table:
             f"flagged ({LEVEL_TEXT} interval by {CLOPPER_PEARSON}, as for the types); of those unflagged "
             "before (by a judge other than the one whose flags were chosen), how many are flagged now. Spans "
             "that flag, before and after; whether the type of the surest span stayed, and the types of all; "
-            "mean confidence of the surest span; n is the number of trajectories that tell. Unjudged is no "
-            "verdict, and in no share; a trajectory of which one thought was not rewritten is unjudged. "
+            "mean confidence of the surest span, n being the trajectories that give it on both sides. Unjudged "
+            "is no verdict, and in no share; a trajectory of which one thought was not rewritten is unjudged. "
             + NO_PROOF
         ),
         columns=tuple(_SUMMARY),

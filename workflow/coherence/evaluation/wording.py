@@ -70,7 +70,9 @@ def count(number: int | None) -> str:
 
 
 def movement(before: object, after: object) -> str:
-    """Return "13 → 11", "-" in the place of what is not known."""
+    """Return "13 → 11", "-" in the place of what is not known and for two such."""
+    if before is None and after is None:
+        return NONE
     return f"{NONE if before is None else before} → {NONE if after is None else after}"
 
 

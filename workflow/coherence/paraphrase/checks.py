@@ -29,8 +29,8 @@ PROBLEMS: Final[dict[str, str]] = {
 _TOKEN: Final = re.compile(
     r"`[^`\n]{1,200}`"  # code in backticks
     r"|(?<![\w/.~-])(?:~|\.{1,2})?/[\w./@%+=-]{0,200}\w"  # paths
-    r"|(?<![\w-])--?[A-Za-z][\w-]{1,60}"  # options
-    r"|\b[\w-]{1,60}(?:[./:][\w-]{1,60})+\b"  # names with dots, files, host:port, dates, decimals
+    r"|(?<![\w-])--?[A-Za-z][\w-]{0,60}"  # options
+    r"|\b(?!(?:e\.g|i\.e)\b)[\w-]{1,60}(?:[./:][\w-]{1,60})+\b"  # names with dots, files, host:port, dates, decimals
     r"|\b\w{0,60}_\w{1,60}\b"  # snake_case
     r"|\b[a-z]{1,40}[A-Z]\w{0,60}\b"  # camelCase
     r"|\b\d[\d,]{0,30}\b"  # numbers

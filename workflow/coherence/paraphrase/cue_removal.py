@@ -109,19 +109,22 @@ def _outside(cuts: Sequence[Range], kept: Sequence[Range]) -> list[Range]:
 
 def _cut(text: str, cuts: Sequence[Range]) -> str:
     """Return the text without the ranges, and without the punctuation and space that belonged to them."""
-    made, position = "", 0
+    made, position, opens = "", 0, False
     for start, end in cuts:
-        made += text[position:start]
-        position = end
-        if _OPENS.search(made[-8:]):
-            position = _rest(_OPENING, text, end)
-            made += text[position : position + 1].upper()
-            position += 1
-        elif _CLOSES.match(text, end):
+        made += _begun(text[position:start], opens and start > position)
+        opens, position = _OPENS.search(made[-8:]) is not None, max(position, end)
+        if opens:
+            position = _rest(_OPENING, text, position)
+        elif _CLOSES.match(text, position):
             made = made.rstrip(" ,;:")
         elif made[-1:].isspace():
-            position = _rest(_INNER, text, end)
-    return made + text[position:]
+            position = _rest(_INNER, text, position)
+    return made + _begun(text[position:], opens)
+
+
+def _begun(text: str, opens: bool) -> str:
+    """Return the text, with a capital where it has become the beginning of a sentence."""
+    return text[:1].upper() + text[1:] if opens else text
 
 
 def _rest(expression: re.Pattern[str], text: str, start: int) -> int:
