@@ -74,9 +74,9 @@ def summary_table(rows: Sequence[Summary]) -> Table:
             f"flagged ({LEVEL_TEXT} interval by {CLOPPER_PEARSON}, as for the types); of those unflagged "
             "before (by a judge other than the one whose flags were chosen), how many are flagged now. Spans "
             "that flag, before and after; whether the type of the surest span stayed, and the types of all; "
-            "mean confidence of the surest span, n being the trajectories that give it on both sides. Unjudged "
-            "is no verdict, and in no share; a trajectory of which one thought was not rewritten is unjudged. "
-            + NO_PROOF
+            "mean confidence of the surest span, n being the trajectories that give it on both sides. "
+            "Unjudged is no verdict, and in no share; a trajectory of which one thought was not rewritten is "
+            "unjudged. " + NO_PROOF
         ),
         columns=tuple(_SUMMARY),
         rows=shown(rows, _SUMMARY),

@@ -30,7 +30,8 @@ _TOKEN: Final = re.compile(
     r"`[^`\n]{1,200}`"  # code in backticks
     r"|(?<![\w/.~-])(?:~|\.{1,2})?/[\w./@%+=-]{0,200}\w"  # paths
     r"|(?<![\w-])--?[A-Za-z][\w-]{0,60}"  # options
-    r"|\b(?!(?:e\.g|i\.e)\b)[\w-]{1,60}(?:[./:][\w-]{1,60})+\b"  # names with dots, files, host:port, dates, decimals
+    r"|\b(?!(?:e\.g|i\.e)\b)"  # but no abbreviations of prose:
+    r"[\w-]{1,60}(?:[./:][\w-]{1,60})+\b"  # names with dots, files, host:port, dates, decimals
     r"|\b\w{0,60}_\w{1,60}\b"  # snake_case
     r"|\b[a-z]{1,40}[A-Z]\w{0,60}\b"  # camelCase
     r"|\b\d[\d,]{0,30}\b"  # numbers
