@@ -45,7 +45,9 @@ rule judge_paraphrased:
     output:
         PARAPHRASES.shard("judge-{judge}"),
     log:
-        RUN.layout.log("judge-paraphrased", "{dataset}", "{paraphrase}", "{judge}", "{shard}"),
+        RUN.layout.log(
+            "judge-paraphrased", "{dataset}", "{paraphrase}", "{judge}", "{shard}"
+        ),
     conda:
         "../../environment.yml"
     resources:
