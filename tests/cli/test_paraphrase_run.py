@@ -82,7 +82,7 @@ def test_a_model_rewrites_and_the_same_judge_reads_again(tmp_path: Path, server:
     assert states == {"kept": ("flagged", "flagged"), "fades": ("flagged", "unflagged")}
     (summary,) = table(tmp_path, "paraphrase")
     assert (summary["n_kept"], summary["kept_n"], summary["how"]) == (1, 2, "paraphrase by claude-sonnet-4-6")
-    assert summary["not_chosen"] == "1 unflagged, 1 no such trajectory"
+    assert summary["not_chosen"] == "1 unflagged, 1 not among those compared"
     assert len(list((tmp_path / "results/pages/small/paraphrased/words").glob("*.html"))) == 2
     assert "Does a flag survive other words?" in (tmp_path / "results/report.html").read_text()
     costs = {row["judge"]: row["calls"] for row in table(tmp_path, "cost")}

@@ -56,7 +56,7 @@ def manipulated(
     manipulation: Manipulation = "paraphrase",
 ) -> Manipulated:
     ids = list(dict.fromkeys(one.trajectory for one in before))
-    considered = [Considered(one, CHOSEN, one) for one in ids] + [Considered("x", "no such trajectory")]
+    considered = [Considered(one, CHOSEN, one) for one in ids] + [Considered("x", "not among those compared")]
     return Manipulated(
         dataset="d",
         paraphrase=name,
@@ -199,7 +199,7 @@ def test_the_tables_say_what_is_simulated_how_intervals_are_made_and_what_proves
     assert CLOPPER_PEARSON in summary.caption
     assert "proves little" in summary.caption
     assert summary.records[0]["unjudged"] == "1 after missing"
-    assert summary.records[0]["not_chosen"] == "1 no such trajectory"
+    assert summary.records[0]["not_chosen"] == "1 not among those compared"
     assert [row["state_after"] for row in each.records] == ["flagged", "unjudged"]
     assert [row["problems"] for row in thoughts.records] == ["", "not rewritten"]
     assert dict(zip(thoughts.columns, thoughts.rows[0], strict=True))["not rewritten"] == "1"

@@ -108,7 +108,7 @@ def test_a_name_that_cannot_be_rewritten_says_why() -> None:
         ("task-1", "unjudged"),
         ("task-2", "not judged"),
         ("task-3", "without text"),
-        ("ghost", "no such trajectory"),
+        ("ghost", "not among those compared"),
     ]
 
 

@@ -87,7 +87,7 @@ def _named(
             standing = CHOSEN if state == "flagged" else state
             yield Considered(min(fitting), standing, trial.id, kind, confidence)
     known = {name for trial in trials for name in (trial.id, trial.task, trial.attempt)}
-    yield from (Considered(name, "no such trajectory") for name in names if name not in known)
+    yield from (Considered(name, "not among those compared") for name in names if name not in known)
 
 
 def _considered(trial: Trial, word: Judgement, choice: Choice) -> Considered:
