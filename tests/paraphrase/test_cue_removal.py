@@ -38,6 +38,7 @@ def test_what_is_left(text: str, left: str) -> None:
     [
         "I'm not sure why run_all() returns 7.",
         "The output should be 42 but `main.py` prints 41; anyway, I'll move on.",
+        "The result should be (0, 3, 3) but it is 5.",
         "I cannot verify /app/out.txt, so I'll just assume it is fine.",
     ],
 )
@@ -47,7 +48,7 @@ def test_cues_go_and_numbers_and_code_stay(text: str) -> None:
     prose = Prose(left, cues)
     assert prose.acknowledgments == prose.dismissals == []
     assert total(count_markers([left])) == 0
-    assert set(tokens(text)) <= set(tokens(left))
+    assert set(tokens(text)) == set(tokens(left))
 
 
 @given(st.text(st.sampled_from("but wait anyway 3 /a.py `x`\n.,!?İß\u2019\x00"), max_size=80))

@@ -119,6 +119,8 @@ def _cut(text: str, cuts: Sequence[Range]) -> str:
             made = made.rstrip(" ,;:")
         elif made[-1:].isspace():
             position = _rest(_INNER, text, position)
+        elif made[-1:].isalnum() and text[position : position + 1].isalnum():
+            made += " "  # two numbers must not become one
     return made + _begun(text[position:], opens)
 
 
