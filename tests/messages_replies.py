@@ -9,6 +9,9 @@ from typing import Any, Literal
 
 CUE = "that cannot be right"
 CASE = re.compile(r"\bcase-\d+\b")  # how a test tells one trajectory from another on the wire
+SOFTLY = "softly"
+MARKERS = re.compile(r"\b(?:But|but|However|Wait|Hmm),? ")
+REWRITES = '{"thoughts": ['  # what the paraphraser's prompts ask for
 HEADING = re.compile(r"^\[(?P<marker>[0-9a-f]{8,}) (?P<words>[A-Z]+(?: [^\n\]]*)?)\]$", re.MULTILINE)
 QUOTES = {"acknowledgment": "first", "action": "second"}
 CHARS_PER_TOKEN = 4
@@ -99,13 +102,35 @@ def sections(framed: str) -> list[tuple[str, str]]:
 def answer(body: dict[str, Any]) -> Response:
     """The reply a judge would give that flags the first CUE followed by a call."""
     texts = block_texts(body)
+    if any(REWRITES in text for text in texts):
+        return counted(message(json.dumps({"thoughts": _reworded(texts)})), body)
     span = _span(next((text for text in texts if HEADING.match(text)), ""))
     schema = body.get("output_config", {}).get("format", {}).get("schema")
     generic = "coherence_rating" in (schema["properties"] if schema else "\n".join(texts))
-    reply = message(json.dumps(_shaped(span, generic)))
-    counted = {"input_tokens": tokens(body), "output_tokens": len(reply.data) // CHARS_PER_TOKEN}
+    return counted(message(json.dumps(_shaped(span, generic))), body)
+
+
+def counted(reply: Response, body: dict[str, Any]) -> Response:
+    """The reply with the model asked for and the tokens of both texts."""
+    usage = {"input_tokens": tokens(body), "output_tokens": len(reply.data) // CHARS_PER_TOKEN}
     assert isinstance(reply.body, dict)
-    return Response({**reply.body, "model": body["model"], "usage": counted})
+    return Response({**reply.body, "model": body["model"], "usage": usage})
+
+
+def reworded(thought: str) -> str:
+    """A thought as a paraphraser would put it that drops markers; one that asks for it loses its CUE."""
+    plain = MARKERS.sub("", thought)
+    return (plain.replace(CUE, "that is so") if SOFTLY in thought else plain) + " Next."
+
+
+def _reworded(texts: list[str]) -> list[dict[str, Any]]:
+    framed = next(text for text in texts if HEADING.match(text))
+    step, made = 0, []
+    for words, text in sections(framed):
+        step = int(words.split()[1]) if words.startswith("STEP") else step
+        if words == "THOUGHT":
+            made.append({"number": step, "text": reworded(text)})
+    return made
 
 
 def tokens(body: dict[str, Any]) -> int:

@@ -26,6 +26,8 @@ START = datetime.fromisoformat("2026-01-05T08:00:00")
 CHARS_PER_MARKER, CHARS_PER_THOUGHT, CHARS_PER_ACKNOWLEDGMENT = 45, 70, 110  # as in solve.py
 PAD = 9  # the least that fills a thought up to its length: "(ref 0)." and the space before it
 LONGEST_PAD = 60
+RESTATED = (("named", "restated"), ("again", "restated_again"))
+LINES = ("detector", "generic", "paraphrase-thoughts", "paraphrase-detector")
 OPENING_STEPS = 2  # system and user
 ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
@@ -262,6 +264,40 @@ def verdicts(run: Run) -> dict[str, Json]:
     }
 
 
+def restated(run: Run, text: str) -> str:
+    """Return a thought in other words, and without its markers: sentence by sentence."""
+    said = dict(zip(WORDS["marked"], WORDS["unmarked"], strict=True))
+    for kind in run.kinds:
+        words = WORDS["conflict"][kind]
+        said |= {words[old].format(**run.scene): words[new].format(**run.scene) for old, new in RESTATED}
+    for old, new in said.items():
+        text = text.replace(old, new)
+    return text
+
+
+def rewrites(run: Run, document: Json) -> Iterator[Json]:
+    """Yield the line of each rewritten thought of a run that was paraphrased."""
+    for step in document["steps"]:
+        for call in step.get("tool_calls", ()):
+            if call["function_name"] == "think":
+                who = {"dataset": run.dataset, "trial": run.name, "step": step["step_id"]}
+                yield {**who, "text": restated(run, call["arguments"]["thought"])}
+
+
+def verdict_after(run: Run) -> Json:
+    """Return the planted verdict on the rewritten run: as many spans as planned, of the types planned."""
+    kept = int(run.row["paraphrase_spans"])
+    kinds = list(WORDS["conflict"])
+    after = spans(run)[:kept]
+    for span in after:
+        kind = span["conflict_type"]
+        span["acknowledgment_quote"] = WORDS["conflict"][kind]["restated"].format(**run.scene)
+        if run.row["paraphrase_same_type"] != "1":
+            span["conflict_type"] = kinds[(kinds.index(kind) + 1) % len(kinds)]
+    who = {"dataset": run.dataset, "trial": run.name}
+    return {**who, "state": "flagged" if after else "unflagged", "summary": NOTE, "spans": after}
+
+
 def runs() -> Iterator[Run]:
     """Yield every trial of the plans; one that was retried comes twice, crashed first."""
     for dataset in DATASETS:
@@ -272,18 +308,27 @@ def runs() -> Iterator[Run]:
                 yield Run(dataset, row)
 
 
+def recorded(run: Run, document: Json) -> Iterator[tuple[str, Json]]:
+    """Yield (file, line) of everything that is recorded of a run beside its trajectory."""
+    yield from verdicts(run).items()
+    if run.row["paraphrase_spans"]:
+        yield from (("paraphrase-thoughts", line) for line in rewrites(run, document))
+        yield "paraphrase-detector", verdict_after(run)
+
+
 def files() -> dict[str, bytes]:
     """Return every file by its path below the folder."""
     made: dict[str, bytes] = {}
-    lines: dict[str, list[str]] = {"detector": [], "generic": []}
+    lines: dict[str, list[str]] = {name: [] for name in LINES}
     for run in runs():
         folder = f"jobs/{run.job}/{run.name}"
         made[f"{folder}/result.json"] = document(result(run))
         if run.has_trajectory:
-            made[f"{folder}/agent/trajectory.json"] = document(trajectory(run))
-            for judge, verdict in verdicts(run).items():
-                lines[judge].append(json.dumps(verdict) + "\n")
-    made |= {f"{judge}.jsonl": "".join(text).encode() for judge, text in lines.items()}
+            written = trajectory(run)
+            made[f"{folder}/agent/trajectory.json"] = document(written)
+            for name, line in recorded(run, written):
+                lines[name].append(json.dumps(line) + "\n")
+    made |= {f"{name}.jsonl": "".join(text).encode() for name, text in lines.items()}
     return made
 
 

@@ -371,6 +371,9 @@ def test_a_second_run_of_the_generator_changes_nothing_and_drops_strangers(made:
     assert not (made / "jobs/gemma/stranger__aBcD123").exists()
 
 
+REWRITTEN = "gather judgements", "paraphrase"
+
+
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
     """The tables of `config/config.yaml`, by the commands of the workflow."""
@@ -379,7 +382,16 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
         (folder / part).symlink_to(ROOT / part)
     os.chdir(folder)
     try:
-        for stage in ("ingest", "preprocess", "features", "judge", "gather index", "table", "evaluate"):
+        for stage in (
+            "ingest",
+            "preprocess",
+            "features",
+            "judge",
+            "gather index",
+            *REWRITTEN,
+            "table",
+            "evaluate",
+        ):
             assert main([*stage.split(), "--config", "config/config.yaml"]) == 0
         found: dict[str, list[Row]] = {}
         made = Path("results")
@@ -478,3 +490,17 @@ def test_every_table_says_that_the_runs_are_simulated(tables: dict[str, list[Row
     silent = {name for name, rows in shown.items() if any(note not in row["simulated"] for row in rows)}
     assert silent == set()
     assert len([name for name, rows in shown.items() if rows]) > 15
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLISHED if name.startswith("paraphrase.")])
+def test_the_pipeline_gives_the_paraphrase_numbers(name: str, tables: dict[str, list[Row]]) -> None:
+    row = the_row(tables["published"], id=name)
+    assert (row["status"], row["run_status"]) == ("match", "match")
+    assert row["basis"] == "planted in the reconstruction"
+
+
+def test_the_rewritten_thoughts_keep_every_number_and_no_marker(tables: dict[str, list[Row]]) -> None:
+    rows = tables["paraphrase_thoughts"]
+    assert len(rows) == sum(int(row["think_calls"]) for row in QWEN.flagged() if row["paraphrase_spans"])
+    assert {row["problems"] for row in rows} == {"", "unchanged"}
+    assert {row["markers_after"] for row in rows} == {"0"}

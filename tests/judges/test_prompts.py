@@ -80,7 +80,7 @@ def test_a_shipped_prompt_is_named_as_its_file_and_declares_its_examples(name: s
 
 
 def test_only_the_generic_prompt_reports_a_rating() -> None:
-    paths = (path for path in PROMPTS.glob("*.md") if path.stem != "README")
+    paths = (path for path in PROMPTS.glob("*.md") if "\nreports:" in path.read_text("utf-8"))
     reports = {path.stem: read_prompt(path).header.reports for path in paths}
 
     assert (reports["detector"], reports["generic"]) == ("spans", "rating+spans")

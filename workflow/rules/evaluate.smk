@@ -24,6 +24,7 @@ rule evaluate:
         RUN.all_shards("index", "preprocess", "features"),
         RUN.all_judged(),
         RUN.each_dataset("table.csv"),
+        RUN.paraphrases.results(),
     output:
         RUN.tables(),
     log:

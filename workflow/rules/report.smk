@@ -7,6 +7,7 @@ rule report:
         RUN.repeated_figures(),
         RUN.all_shards("index", "preprocess"),
         RUN.all_judged(),
+        RUN.paraphrases.results(),
     output:
         report=RUN.layout.report,
         audit=RUN.layout.audit,

@@ -14,7 +14,17 @@ IMPORT: Final = re.compile(
 )
 # Settings enter a stage's version by value, paths do not change what is made, and one file is no stage.
 NOT_FOLLOWED: Final = frozenset(
-    {"arguments", "code", "config", "judge_file", "layout", "plan", "sections", "__init__"}
+    {
+        "arguments",
+        "code",
+        "config",
+        "paraphrase_config",
+        "judge_file",
+        "layout",
+        "plan",
+        "sections",
+        "__init__",
+    }
 )
 
 

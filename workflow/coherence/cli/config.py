@@ -11,6 +11,7 @@ import msgspec
 import yaml
 from msgspec import Meta
 
+from coherence.cli.paraphrase_config import ParaphraseSection, faults, judges_after
 from coherence.cli.sections import Incoherence, OutcomeSet, Positive, Section
 from coherence.errors import ConfigError
 from coherence.files import digest
@@ -25,6 +26,7 @@ MADE = (
     "provenance.json real replication replies report.html samples tables tasks"
 )
 RESERVED = frozenset(MADE.split())
+KINDS = {"judges": "llm, recorded, rules", "paraphrases": "llm, recorded, removed, rules"}
 
 
 TrialField = Literal[
@@ -132,6 +134,7 @@ class Config(Section, frozen=True):
     name: str = "default"
     results: str = "results"
     replies: str = "results/replies"
+    paraphrases: dict[str, ParaphraseSection] = {}
     budget_usd: Annotated[float, Meta(ge=0)] | None = None
     preprocess: PreprocessSettings = PreprocessSettings()
     evaluation: Evaluation = Evaluation()
@@ -151,6 +154,24 @@ class Config(Section, frozen=True):
             return isinstance(judge, RecordedJudge) or self.datasets[dataset].format != "table"
 
         return [name for name, judge in self.judges.items() if judges(judge)]
+
+    def paraphrases_of(self, dataset: str) -> list[str]:
+        """Return the names of the paraphrases of a dataset: those whose judge has read text there."""
+        return [
+            name
+            for name, section in self.paraphrases.items()
+            if (section.datasets is None or dataset in section.datasets)
+            and self.has_text(dataset, section.of)
+        ]
+
+    def judges_after(self, dataset: str, paraphrase: str) -> list[str]:
+        """Return the names of the judges of a dataset that judge it once more, paraphrased."""
+        own = self.judges_of(dataset)
+        return [name for name in judges_after(self.paraphrases[paraphrase]) if name in own]
+
+    def has_text(self, dataset: str, judge: str) -> bool:
+        """Return whether a dataset has text, and the judge verdicts on it."""
+        return self.datasets[dataset].format != "table" and judge in self.judges_of(dataset)
 
 
 def schema() -> dict[str, Any]:
@@ -173,7 +194,8 @@ def line(error: Any) -> str:
     """Return one error as "key: what is wrong"."""
     where = ".".join(str(part) for part in error.absolute_path) or "top level"
     if error.validator == "anyOf" and isinstance(error.instance, dict):
-        return f"{where}.kind: must be one of llm, recorded, rules, not {error.instance.get('kind')!r}"
+        kinds = KINDS.get(str(error.absolute_path[0]), "those of the schema")
+        return f"{where}.kind: must be one of {kinds}, not {error.instance.get('kind')!r}"
     return f"{where}: {error.message}"
 
 
@@ -187,9 +209,13 @@ def explain(raw: Any, fallback: str) -> str:
 
 def check_names(config: Config, origin: str) -> None:
     """Raise ConfigError for a name that could not be a file name or wildcard, or that is there twice."""
-    named = (("datasets", config.datasets), ("judges", config.judges), ("outcomes", config.outcomes))
-    sections: tuple[tuple[str, Iterable[str]], ...] = named
-    for section, names in sections:
+    sections: dict[str, Iterable[str]] = {
+        "datasets": config.datasets,
+        "judges": config.judges,
+        "paraphrases": config.paraphrases,
+        "outcomes": config.outcomes,
+    }
+    for section, names in sections.items():
         for name in names:
             if not NAME.fullmatch(name) or name in RESERVED:
                 raise ConfigError(
@@ -273,6 +299,15 @@ def check_source(config: Config, name: str, judge: JudgeSection, origin: str) ->
                 )
 
 
+def check_paraphrases(config: Config, origin: str) -> None:
+    """Raise ConfigError for a paraphrase of what is not there, or whose judges have nothing to go by."""
+    recorded = [name for name, judge in config.judges.items() if isinstance(judge, RecordedJudge)]
+    for name, section in config.paraphrases.items():
+        judged = {dataset: config.has_text(dataset, section.of) for dataset in config.datasets}
+        for key, fault in faults(section, config.judges, recorded, judged):
+            raise ConfigError(f"{origin}: paraphrases.{name}.{key}: {fault}")
+
+
 def parse(raw: Any, origin: str) -> Config:
     """Return the typed config of a plain mapping; raise ConfigError naming each bad key."""
     try:
@@ -281,6 +316,7 @@ def parse(raw: Any, origin: str) -> Config:
         raise ConfigError(f"{origin}:\n  {explain(raw, str(error))}") from error
     check_names(config, origin)
     check_references(config, origin)
+    check_paraphrases(config, origin)
     check_outcomes(config, origin)
     return config
 

@@ -5,19 +5,22 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from coherence.cli.arguments import add_dataset_arguments, config_of, each_dataset
-from coherence.cli.config import Config, LlmJudge
-from coherence.cli.judge import llm_judge, read_transcripts
+from coherence.cli.asking import Asking, askings
+from coherence.cli.config import Config
 from coherence.cli.layout import Layout
 from coherence.errors import InputError
-from coherence.judges.llm import LlmSettings, cache_of, connection_of
+from coherence.judges.llm import LlmSettings, cache_of
 from coherence.llm.counting import Tally, count_tokens
 from coherence.llm.ledger import Ledger
 from coherence.llm.models import model_file, model_of
 from coherence.llm.prices import CHARS_PER_TOKEN, Tokens, price_of, tokens_in
 from coherence.llm.request import Request
 from coherence.llm.store import Reply
-from coherence.records import Record, Transcript
+from coherence.paraphrase.llm import RewriterSettings
+from coherence.records import Record
 from coherence.sampling.asking import ModelSettings
+
+Asked = LlmSettings | RewriterSettings | ModelSettings
 
 REPLY_TOKENS: Final = 900  # a reply with one or two spans, where no stored reply tells
 REPLY_FACTOR: Final = 2.0  # replies may on average be half or twice as long as assumed
@@ -70,29 +73,19 @@ class Watcher:
         return self._reply_tokens / self.stored if self.stored else REPLY_TOKENS
 
 
-def transcripts(config: Config, dataset: str) -> Iterator[Transcript]:
-    """Yield the transcripts of a dataset; raise InputError where there are none yet."""
-    try:
-        for shard in range(config.datasets[dataset].shards):
-            for _, transcript in read_transcripts(Layout(config), dataset, shard):
-                yield transcript
-    except InputError as error:
-        raise InputError(f"{error}. Run `coherence ingest` and `coherence preprocess` first.") from error
-
-
-def outlook(config: Config, dataset: str, name: str, section: LlmJudge, offline: bool) -> Outlook:
-    """Return what a judge still has to ask about a dataset."""
-    seen = Watcher()
-    llm_judge(config, name, section, dataset).rehearse(transcripts(config, dataset), seen)
-    connection = connection_of(section, offline=offline or section.offline)
+def outlook(asking: Asking, offline: bool) -> Outlook:
+    """Return what is still to be asked about a dataset."""
+    seen, section = Watcher(), asking.section
+    asking.asker.rehearse(asking.transcripts(), seen)
+    connection = asking.connection(offline or section.offline)
     counts, why_not = count_tokens(seen.missing.chosen, connection)
     n = seen.missing.requests
     tokens = seen.missing.tokens(section.model, counts)
     counted = f"counted by the API ({len(counts)} of {n})"
     estimated = f"estimated from characters ({CHARS_PER_TOKEN} a token)" + (why_not and f": {why_not}")
     return Outlook(
-        dataset=dataset,
-        judge=name,
+        dataset=asking.dataset,
+        judge=asking.name,
         model=section.model,
         asked=n + seen.stored,
         missing=n,
@@ -104,9 +97,7 @@ def outlook(config: Config, dataset: str, name: str, section: LlmJudge, offline:
     )
 
 
-def dollars_of(
-    section: LlmSettings | ModelSettings, tokens: Tokens, requests: int, reply_tokens: float
-) -> dict[str, Any]:
+def dollars_of(section: Asked, tokens: Tokens, requests: int, reply_tokens: float) -> dict[str, Any]:
     """Return the dollars of an outlook; at the bounds both tokens and length of the replies are at theirs."""
     prices = section.prices or model_of(section.model).prices
     if prices is None:
@@ -121,7 +112,7 @@ def dollars_of(
     return {"dollars": dollars, "most": most, "batch": dollars.value * prices.batch}
 
 
-def remarks(section: LlmSettings | ModelSettings, longest: int) -> Iterator[str]:
+def remarks(section: Asked, longest: int) -> Iterator[str]:
     """Yield what is known to go against the settings or the model."""
     model = model_of(section.model)
     if model.lifecycle is not None:
@@ -184,15 +175,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the outlook of each llm judge and dataset."""
+    """Print the outlook of each judge and paraphraser that calls a model, and each dataset."""
     config = config_of(args)
-    found = [
-        outlook(config, dataset, name, section, args.offline)
-        for dataset in each_dataset(config, args)
-        for name in config.judges_of(dataset)
-        for section in [config.judges[name]]
-        if isinstance(section, LlmJudge)
-    ]
-    text = "\n".join([*map(text_of, found), total(config, found)]) if found else "no judge calls a model: $0"
+    found, later = list[Outlook](), list[str]()
+    for dataset in each_dataset(config, args):
+        for asking in askings(config, dataset):
+            try:
+                found.append(outlook(asking, args.offline))
+            except InputError as error:
+                if not asking.waits:
+                    raise
+                later.append(f"{dataset} / {asking.name}: cannot be told yet, {error}")
+    asked = [*map(text_of, found), *later]
+    text = "\n".join([*asked, total(config, found)]) if asked else "no judge calls a model: $0"
     print(text)  # noqa: T201 - the command's answer
     return 0

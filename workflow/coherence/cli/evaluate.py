@@ -8,6 +8,7 @@ from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, LlmJudge, RulesJudge
 from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
+from coherence.cli.paraphrase_loading import each_loaded
 from coherence.evaluation import published_table, repeats
 from coherence.evaluation.attrition import attrition
 from coherence.evaluation.audit import audit_tables
@@ -21,6 +22,8 @@ from coherence.evaluation.counts import (
 )
 from coherence.evaluation.evaluate import Evaluation, evaluate, further_tables, tables
 from coherence.evaluation.numbers import read_numbers
+from coherence.evaluation.paraphrase_tables import paraphrase_tables
+from coherence.evaluation.paraphrased import Manipulated
 from coherence.evaluation.published import read_published
 from coherence.evaluation.published_table import Beside
 from coherence.evaluation.render import Table, write_table
@@ -132,18 +135,41 @@ def evaluated(config: Config) -> Evaluated:
     settings = settings_of(config, rows)
     timelines = {data.name: data.timelines() for data in loaded}
     evaluation = evaluate(rows, settings, timelines)
+    rewritten, summed = paraphrase_tables(list(manipulated(config, loaded)))
     published = read_published(PUBLISHED / "counts.toml")
     numbers = read_numbers(PUBLISHED / "numbers.csv")
-    beside = tuple(published_table.beside(numbers, published, evaluation, rows))
+    beside = tuple(published_table.beside(numbers, published, evaluation, rows, summed))
     made = (
         *tables(evaluation),
         *further_tables(rows, settings),
+        *rewritten,
         *audit_tables(published),
         published_table.table(beside, settings),
         repeated(loaded, rows, settings),
         *counts(config, loaded),
     )
     return Evaluated(evaluation, beside, made)
+
+
+def manipulated(config: Config, loaded: list[Loaded]) -> Iterator[Manipulated]:
+    """Yield every paraphrase of every dataset, judge by judge."""
+    tasks = {data.name: {entry.trial.id: entry.trial.task for entry in data.entries} for data in loaded}
+    for made in each_loaded(config):
+        for judge in made.judges:
+            yield Manipulated(
+                dataset=made.dataset,
+                paraphrase=made.name,
+                how=made.how,
+                manipulation=made.manipulation,
+                judge=judge,
+                considered=made.considered,
+                checked=tuple(made.checked),
+                before=tuple(made.before(judge)),
+                after=tuple(made.after(judge)),
+                tasks=tasks[made.dataset],
+                seeds=seeds_of(config, judge),
+                simulated=config.datasets[made.dataset].simulated,
+            )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

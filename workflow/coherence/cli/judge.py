@@ -25,7 +25,7 @@ from coherence.judges.recorded import RecordedJudge as Recorded
 from coherence.judges.rules import RulesJudge as Rules
 from coherence.llm.account import Account
 from coherence.preprocess import Prepared
-from coherence.records import Entry, Judgement, Record, Transcript
+from coherence.records import Entry, Judgement, Record, Transcript, Trial
 
 
 class Words(Record, frozen=True):
@@ -34,29 +34,39 @@ class Words(Record, frozen=True):
     judgements: tuple[Judgement, ...]
 
 
-def llm_judge(config: Config, name: str, section: LlmJudge, dataset: str) -> Llm:
-    """Return an llm judge whose calls are entered in the run's ledger, for a dataset."""
+def llm_judge(config: Config, name: str, section: LlmJudge, dataset: str, on: str = "") -> Llm:
+    """Return an llm judge whose calls are entered in the run's ledger, under the name with `on` behind it."""
     layout = Layout(config)
-    account = Account(layout.ledger, f"{dataset}/{name}", config.budget_usd, section.prices)
+    account = Account(layout.ledger, f"{dataset}/{name}{on}", config.budget_usd, section.prices)
     return Llm(name, section, layout.replies, account)
 
 
-def judge_of(config: Config, name: str, dataset: str) -> Judge | None:
+def judge_of(config: Config, name: str, dataset: str, on: str = "") -> Judge | None:
     """Return the judge, or None for one whose verdicts come with the tables themselves."""
     section = config.judges[name]
     if isinstance(section, LlmJudge):
-        return llm_judge(config, name, section, dataset)
+        return llm_judge(config, name, section, dataset, on)
     if isinstance(section, RulesJudge):
         return Rules(name, section.settings)
     assert isinstance(section, RecordedJudge)  # noqa: S101 - the union has no fourth kind
     if section.path is None:
         return None
-    # A line may fit trials of several shards, so that all of them must be known.
+    return recorded_judge(config, name, section, dataset, Path(section.path))
+
+
+def recorded_judge(config: Config, name: str, section: RecordedJudge, dataset: str, path: Path) -> Recorded:
+    """Return a recorded judge that repeats the verdicts of a file."""
+    reader = None if section.reader is None else str(section.reader)
+    trials = trials_of(config, dataset)
+    return Recorded(name, path, trials, section.rating_at_most, reader, section.absent_quote)
+
+
+def trials_of(config: Config, dataset: str) -> dict[str, Trial]:
+    """Return every trial of a dataset by its id."""
+    # A line of recorded verdicts may fit trials of several shards, so that all of them must be known.
     shards = range(config.datasets[dataset].shards)
     entries = (entry for shard in shards for entry in read_index(Layout(config), dataset, shard))
-    trials = {entry.trial.id: entry.trial for entry in entries}
-    reader = None if section.reader is None else str(section.reader)
-    return Recorded(name, Path(section.path), trials, section.rating_at_most, reader, section.absent_quote)
+    return {entry.trial.id: entry.trial for entry in entries}
 
 
 def read_transcripts(layout: Layout, dataset: str, shard: int) -> Iterator[tuple[bytes, Transcript]]:
@@ -111,10 +121,16 @@ class Tally:
             yield word
 
 
-def judged(config: Config, dataset: str, name: str, shard: int, judge: Judge | None) -> Iterator[Judgement]:
-    """Yield a judge's judgements of the shard's transcripts as they come."""
+def judged(
+    config: Config,
+    place: tuple[str, int],
+    name: str,
+    judge: Judge | None,
+    transcripts: Iterator[tuple[bytes, Transcript]],
+) -> Iterator[Judgement]:
+    """Yield a judge's judgements of transcripts, with their bytes, as they come; `place`: dataset, shard."""
+    dataset, shard = place
     layout = Layout(config)
-    transcripts = read_transcripts(layout, dataset, shard)
     if isinstance(judge, Rules):
         with Memo(layout.memo(dataset, f"judge-{name}", shard), Words) as memo:
             yield from judged_by_rules(judge, memo, digest(encode(config.judges[name])), transcripts)
@@ -130,7 +146,8 @@ def judge_shard(config: Config, dataset: str, name: str, shard: int) -> None:
     tables = (entry for entry in read_index(layout, dataset, shard) if entry.trial.status == "no_text")
     brought = (word for entry in tables for word in without_text(entry, name, judge))
     tally = Tally()
-    words = tally.counted(chain(judged(config, dataset, name, shard, judge), brought))
+    transcripts = read_transcripts(layout, dataset, shard)
+    words = tally.counted(chain(judged(config, (dataset, shard), name, judge, transcripts), brought))
     write_lines(layout.shard(dataset, f"judge-{name}", shard), words)
     say(
         f"judge {name} {dataset} shard {shard}: {tally.judgements} judgements, {len(tally.flagged)} flagged, "

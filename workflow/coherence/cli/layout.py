@@ -68,11 +68,19 @@ class Layout:
 
     def task_page(self, dataset: str, task: str) -> Path:
         """The page of one task, named so that any task has a file."""
-        return self.results / "tasks" / dataset / f"{safe_id(task, task)}.html"
+        return self.results / "pages" / "tasks" / dataset / f"{safe_id(task, task)}.html"
 
     def page(self, dataset: str, trajectory: str) -> Path:
         """The page of one trajectory."""
         return self.results / "pages" / dataset / f"{trajectory}.html"
+
+    def paraphrased(self, dataset: str, paraphrase: str) -> str:
+        """What stands for a dataset's name where its rewritten transcripts and what came of them lie."""
+        return f"{dataset}/paraphrased/{paraphrase}"
+
+    def chosen(self, dataset: str, paraphrase: str) -> Path:
+        """Which trajectories of a dataset are rewritten, and why others are not."""
+        return self.dataset(self.paraphrased(dataset, paraphrase)) / "chosen.jsonl"
 
     def log(self, *parts: str) -> Path:
         """A job's log."""

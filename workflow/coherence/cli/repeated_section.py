@@ -4,7 +4,6 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Final
-from urllib.parse import quote
 
 from coherence.cli.config import Config
 from coherence.cli.layout import INGESTED, Layout
@@ -14,7 +13,7 @@ from coherence.evaluation.mitigation import FailingTask
 from coherence.figures import ensembling, error_composition, incoherence_strata, meeting
 from coherence.files import read_json, write_text
 from coherence.records import Judgement, Transcript
-from coherence.report.blocks import Block, Figure, Links, Section, Table
+from coherence.report.blocks import Block, Figure, PageLink, PageList, Section, Table
 from coherence.report.task_pages import Attempt, TaskPage, render_task_page
 
 FIGURES: Final[dict[str, tuple[str, Callable[[IncoherenceEvaluation], str]]]] = {
@@ -40,7 +39,7 @@ def shown_figures(config: Config, layout: Layout, found: IncoherenceEvaluation) 
 
 
 def sections(
-    config: Config, layout: Layout, tables: dict[str, Table], pages: list[tuple[str, str]]
+    config: Config, layout: Layout, tables: dict[str, Table], pages: list[PageLink]
 ) -> tuple[Section, ...]:
     """Return the sections on repeated outcomes, none where nothing was repeated."""
     found = read_json(layout.incoherence, IncoherenceEvaluation)
@@ -51,7 +50,7 @@ def sections(
     if found.meetings:
         svg = (layout.figures / "meeting.svg").read_bytes()
         met.append(Figure("Flags, bias and variance", "", svg, meeting.describe(found.meetings)))
-    links = [Links("Pages of tasks, attempt beside attempt", tuple(pages))] if pages else []
+    links = [PageList("Tasks, attempt beside attempt", tuple(pages))] if pages else []
     return (
         Section(
             "Is the error of repeated attempts bias or scatter?",
@@ -87,21 +86,14 @@ def failing_tasks(config: Config, layout: Layout) -> dict[str, dict[str, list[Fa
     return by_task
 
 
-def write_task_pages(
-    loaded: Loaded, tasks: dict[str, list[FailingTask]], paged: set[str]
-) -> list[tuple[str, str]]:
-    """Write the page of each of a dataset's tasks, and return (link from the report, what it shows).
+def write_task_pages(loaded: Loaded, tasks: dict[str, list[FailingTask]], paged: set[str]) -> list[PageLink]:
+    """Write the page of each of a dataset's tasks, and return the links to them.
 
     `paged` are the trajectories that have a page of their own.
     """
     shutil.rmtree(loaded.layout.task_page(loaded.name, "_").parent, ignore_errors=True)
     source = TaskSource(loaded, paged)
     return [source.write(task, groups) for task, groups in tasks.items()]
-
-
-def link(dataset: str, file: str) -> str:
-    """Return the percent-encoded link from the report to a task's page."""
-    return "/".join(("tasks", quote(dataset, safe=""), quote(file, safe="")))
 
 
 class TaskSource:
@@ -113,8 +105,8 @@ class TaskSource:
         self.entries = {entry.trial.id: entry for entry in self.loaded.entries}
         self.flagging = flagging(self.loaded.all_judgements)
 
-    def write(self, task: str, groups: list[FailingTask]) -> tuple[str, str]:
-        """Write the page of a task and return its link and what it shows."""
+    def write(self, task: str, groups: list[FailingTask]) -> PageLink:
+        """Write the page of a task and return the link to it."""
         dataset, layout = self.loaded.name, self.loaded.layout
         ids = [name for group in groups for name in group.trajectories]
         attempts = tuple(self._attempt(name) for name in ids if name in self.entries)
@@ -123,7 +115,8 @@ class TaskSource:
         path = layout.task_page(dataset, task)
         write_text(path, render_task_page(page))
         failed = sum(group.failed.count for group in groups), sum(group.failed.n for group in groups)
-        return link(dataset, path.name), f"{dataset}, {task}: {failed[0]:,}/{failed[1]:,} failed"
+        said = f"{dataset}, {task}: {failed[0]:,}/{failed[1]:,} failed"
+        return PageLink(("tasks", dataset, path.stem), said)
 
     def _attempt(self, name: str) -> Attempt:
         transcript = read_json(self.loaded.layout.transcript(self.loaded.name, name), Transcript)

@@ -8,9 +8,8 @@ from pathlib import Path
 import msgspec
 
 from coherence.cli.arguments import add_config_argument, config_of, printable, say
-from coherence.cli.config import Config, LlmJudge
-from coherence.cli.estimate import transcripts
-from coherence.cli.judge import llm_judge
+from coherence.cli.asking import askings
+from coherence.cli.config import Config
 from coherence.cli.layout import Layout
 from coherence.errors import ConfigError, InputError
 from coherence.files import read_json
@@ -89,17 +88,15 @@ def verify(store: ReplyStore) -> int:
 
 
 def needed(config: Config) -> set[str]:
-    """Return the keys of all requests of the config's judges; raise InputError where they cannot be told."""
+    """Return the keys of all requests of the config; raise InputError where they cannot be told."""
     keys: set[str] = set()
 
     def watch(key: str, request: Request, sample: int, reply: Reply | None) -> None:
         keys.add(key)
 
     for dataset in config.datasets:
-        for name in config.judges_of(dataset):
-            section = config.judges[name]
-            if isinstance(section, LlmJudge):
-                llm_judge(config, name, section, dataset).rehearse(transcripts(config, dataset), watch)
+        for asking in askings(config, dataset):
+            asking.asker.rehearse(asking.transcripts(), watch)
     return keys
 
 

@@ -13,6 +13,8 @@ from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, config_digest
 from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
+from coherence.cli.paraphrase_report import paraphrases_of
+from coherence.cli.paraphrase_targets import TABLES as PARAPHRASE
 from coherence.evaluation import render
 from coherence.evaluation.audit import introduction, what_this_does_not_show
 from coherence.evaluation.evaluate import Evaluation, of_dataset
@@ -27,6 +29,8 @@ from coherence.report.blocks import (
     Block,
     DatasetNote,
     Figure,
+    PageLink,
+    PageList,
     Report,
     Section,
     SpanList,
@@ -213,8 +217,10 @@ def sections(
     figures: dict[str, list[Figure]],
     spans: list[SpanList],
     repeated: tuple[Section, ...],
+    rewritten: list[PageList],
 ) -> tuple[Section, ...]:
-    """Return the report's sections in their order, those on repeated outcomes after the other questions."""
+    """Return the report's sections in their order; that on rewritten thoughts only where there are some."""
+    paraphrased = tuple(tables[name] for name in PARAPHRASE if name in tables)
     return (
         Section("Does a flag go with failure?", (tables["failure_rates"], *figures["gaps"])),
         Section(
@@ -240,6 +246,7 @@ def sections(
                 *figures["first-flag"],
             ),
         ),
+        *([Section("Does a flag survive other words?", (*paraphrased, *rewritten))] if paraphrased else []),
         Section("Further tests", with_rows(tables, *FURTHER)),
         *repeated,
         Section(
@@ -247,7 +254,7 @@ def sections(
             tuple(
                 block
                 for name, block in tables.items()
-                if name not in (*MAIN, *FURTHER, *REPEATED, *AUDIT) and block.rows
+                if name not in (*MAIN, *FURTHER, *REPEATED, *AUDIT, *PARAPHRASE) and block.rows
             ),
         ),
         Section("Flagged spans", tuple(spans)),
@@ -282,7 +289,8 @@ def write_report(config: Config) -> int:
     made += read_json(layout.incoherence_shown, tuple[render.Table, ...])
     tables = {table.name: table_block(table, config) for table in made}
     failing = repeated_section.failing_tasks(config, layout)
-    notes, spans, pages, links = [], [], [], list[tuple[str, str]]()
+    notes, spans, pages = [], [], []
+    links, lists = list[PageLink](), list[PageList]()
     traced: dict[str, tuple[Origin, ...]] = {}
     for name in config.datasets:
         loaded = Loaded(config, name)
@@ -290,17 +298,19 @@ def write_report(config: Config) -> int:
         attempts = {one for groups in tasks.values() for group in groups for one in group.trajectories}
         paged = write_pages(config, loaded, attempts)
         links += repeated_section.write_task_pages(loaded, tasks, paged)
+        rewritten = paraphrases_of(config, name, entries, paged)
+        lists += rewritten.lists
         notes.append(dataset_note(config, name, entries, loaded.exclusions))
         spans += span_lists(config, entries, words, paged)
-        traced[name] = origins(entries, words)
+        traced[name] = origins(entries, {**words, **rewritten.words})
         pages += [layout.page(name, trajectory) for trajectory in sorted(paged)]
-        pages += [layout.task_page(name, task) for task in tasks]
+        pages += [*(layout.task_page(name, task) for task in tasks), *rewritten.pages]
     repeated = repeated_section.sections(config, layout, tables, links)
     report = Report(
         title=config.report.title,
         config=config.name,
         datasets=tuple(notes),
-        sections=sections(tables, figure_blocks(config, layout, evaluation), spans, repeated),
+        sections=sections(tables, figure_blocks(config, layout, evaluation), spans, repeated, lists),
         beside=((layout.audit.name, AUDIT_TITLE),),
         citation=CITATION,
         provenance=(

@@ -14,6 +14,8 @@ from coherence.cli.arguments import CONFIG_VARIABLE
 from coherence.cli.code import code_digest
 from coherence.cli.config import Config, JudgeSection, LlmJudge, RecordedJudge, config_digest, parse
 from coherence.cli.layout import FIGURES, INGESTED, PUBLISHED, REPEATED_FIGURES, Layout
+from coherence.cli.paraphrase_config import LlmParaphrase, ParaphraseSection
+from coherence.cli.paraphrase_targets import FAILED_CALL, ParaphraseTargets
 from coherence.cli.plan import source_of, write_plan
 from coherence.errors import ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
@@ -34,7 +36,6 @@ INCOHERENCE_TABLES = (
 )
 # Settings of an llm judge that change how its replies travel and what they cost, but no reply.
 TRAVEL = "base_url concurrency max_retries timeout_seconds offline mode poll_seconds cache prices"
-FAILED_CALL = b'"reason":"api"'
 TABLE_KINDS = ("csv", "md", "tex")
 FIGURE_KINDS = ("png", "pdf", "svg")
 
@@ -66,12 +67,12 @@ def listed(path: Path, stage: str) -> set[str] | None:
         return None
 
 
-def made_by(judge: JudgeSection) -> Any:
-    """Return a judge's settings without those that change only how its replies travel."""
-    if not isinstance(judge, LlmJudge):
-        return judge
+def made_by(section: JudgeSection | ParaphraseSection) -> Any:
+    """Return a judge's or paraphraser's settings without those that only change how its replies travel."""
+    if not isinstance(section, LlmJudge | LlmParaphrase):
+        return section
     return {
-        name: value for name, value in msgspec.structs.asdict(judge).items() if name not in TRAVEL.split()
+        name: value for name, value in msgspec.structs.asdict(section).items() if name not in TRAVEL.split()
     }
 
 
@@ -89,6 +90,7 @@ class Run:
                 "entry to paste"
             )
         self.layout = Layout(self.config)
+        self.paraphrases = ParaphraseTargets(self.config)
         self.config_path = self.layout.config(config_digest(self.config))
         if not is_main:
             return
@@ -98,6 +100,7 @@ class Run:
         for name in self.config.datasets:
             write_plan(self.config, name)
             self._drop_incomplete(name)
+        self.paraphrases.drop_incomplete()
         self._drop_unpaged()
 
     def _drop_incomplete(self, dataset: str) -> None:
@@ -140,6 +143,11 @@ class Run:
     def judge_pattern(self) -> str:
         """The constraint of the wildcard `judge`."""
         return pattern(self.config.judges)
+
+    @property
+    def paraphrase_pattern(self) -> str:
+        """The constraint of the wildcard `paraphrase`."""
+        return pattern(self.config.paraphrases)
 
     def shards(self, stage: str, dataset: str) -> list[str]:
         """Return one stage's files for all shards of a dataset."""
@@ -186,6 +194,21 @@ class Run:
         """Return what makes a judge's work stale."""
         return self.version("judge", made_by(self.config.judges[judge]))
 
+    def choice_version(self, paraphrase: str) -> str:
+        """Return what makes the choice of what is rewritten stale."""
+        section = self.config.paraphrases[paraphrase]
+        retries = {name: dataset.retries for name, dataset in self.config.datasets.items()}
+        return self.version("paraphrase", section.of, section.choice, retries)
+
+    def paraphrase_version(self, paraphrase: str) -> str:
+        """Return what makes rewritten thoughts stale."""
+        return self.version("paraphrase", made_by(self.config.paraphrases[paraphrase]))
+
+    def judge_after_version(self, paraphrase: str, judge: str) -> str:
+        """Return what makes a judge's work on rewritten thoughts stale."""
+        verdicts = self.paraphrases.verdicts(paraphrase, judge)
+        return self.version("paraphrase", made_by(self.config.judges[judge]), verdicts)
+
     def gather_version(self, dataset: str) -> str:
         """Return what makes the joined files of a dataset stale."""
         section = self.config.datasets[dataset]
@@ -195,7 +218,9 @@ class Run:
         """Return what makes the tables stale."""
         notes = {name: (dataset.simulated, dataset.notes) for name, dataset in self.config.datasets.items()}
         judges = {name: made_by(judge) for name, judge in self.config.judges.items()}
-        return self.version("evaluate", self.config.evaluation, judges, notes, published_digest())
+        paraphrases = {name: made_by(section) for name, section in self.config.paraphrases.items()}
+        asked = (self.config.evaluation, judges, notes, paraphrases)
+        return self.version("evaluate", *asked, published_digest())
 
     def report_version(self) -> str:
         """Return what makes the report stale: it names the config."""
@@ -236,7 +261,7 @@ class Run:
 
     def tables(self) -> list[str]:
         """Return the result tables."""
-        made = self._tables(TABLES)
+        made = self._tables((*TABLES, *self.paraphrases.tables))
         layout = self.layout
         return [*made, *map(str, (layout.evaluation, layout.shown, layout.beside))]
 
@@ -284,4 +309,5 @@ class Run:
         last = [str(path) for path in (layout.report, layout.audit, layout.provenance, layout.page_list)]
         repeated = [str(layout.outcomes), str(layout.outcome_sets)]
         repeated += [*self.outcome_tables(), *self.incoherence_tables(), *self.repeated_figures()]
-        return [*per_dataset, *judged, *joined, *repeated, *self.tables(), *self.figures(), *last]
+        rewritten = self.paraphrases.targets()
+        return [*per_dataset, *judged, *joined, *rewritten, *repeated, *self.tables(), *self.figures(), *last]

@@ -3,7 +3,7 @@
 The first judge that flags stands for the paper's detector, the first that rates for its generic judge.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean, median
 from typing import Final
 
@@ -11,6 +11,7 @@ from coherence.evaluation.evaluate import Evaluation
 from coherence.evaluation.failure_rates import FailureRate
 from coherence.evaluation.lead_time import SHARE
 from coherence.evaluation.numbers import Value
+from coherence.evaluation.paraphrased import ALL, WITHOUT, Summary, first_paraphrase
 from coherence.evaluation.published import DETECTOR, FIRST, SECOND
 from coherence.evaluation.readings import FLAGGED, NO_JUDGE, WITHOUT_SEEDS
 from coherence.evaluation.recomputed import GENERIC, LEXICAL, Found, Tables, from_tables, percent, value
@@ -36,7 +37,9 @@ LEADS: Final[dict[str, tuple[str, str, float]]] = {  # id: measure, statistic, f
 }
 
 
-def from_run(evaluation: Evaluation, rows: Sequence[Row]) -> dict[str, Value]:
+def from_run(
+    evaluation: Evaluation, rows: Sequence[Row], paraphrased: Sequence[Summary] = ()
+) -> dict[str, Value]:
     """Return by id what the run's datasets of the paper's names give; nothing where it has none."""
     tables, without_seeds = _tables(evaluation.failure_rates)
     found = from_tables(tables, without_seeds)
@@ -48,6 +51,7 @@ def from_run(evaluation: Evaluation, rows: Sequence[Row]) -> dict[str, Value]:
             found |= dict(_leads(evaluation, dataset, detector))
     if FIRST in members and (detector := _detector(evaluation.failure_rates, FIRST)):
         found |= dict(_overlap(evaluation, FIRST, detector))
+        found |= dict(_paraphrase(first_paraphrase(paraphrased, FIRST, detector)))
     shares = [found[f"{name}.lead.median_frac"] for name in DATASETS if f"{name}.lead.median_frac" in found]
     if len(shares) == len(DATASETS):
         ends = [share.numbers[0] for share in shares]
@@ -163,3 +167,15 @@ def _overlap(evaluation: Evaluation, dataset: str, detector: str) -> Found:
             yield f"{dataset}.overlap.{name}.median_markers", value(middle)
     yield f"{dataset}.k16.lexical_precision", value(percent(found.both.count + found.feature_only.count, K))
     yield f"{dataset}.selectivity.intersection", value(percent(found.both.n, found.n))
+
+
+def _paraphrase(found: Mapping[str, Summary]) -> Found:
+    """Yield the first paraphrase of the detector's flags; without seeds where it has left any out."""
+    if ALL not in found:
+        return
+    whole = found[ALL]
+    yield "paraphrase.flag_preserved", value(whole.kept.count, whole.kept.n)
+    yield "paraphrase.spans", value(whole.spans_before, whole.spans_after)
+    yield "paraphrase.type_identical", value(whole.same_surest_type.count, whole.same_surest_type.n)
+    kept = found.get(WITHOUT, whole).kept
+    yield "paraphrase.nonseed", value(kept.count, kept.n)

@@ -8,6 +8,7 @@ from coherence.evaluation import wording
 from coherence.evaluation.evaluate import Evaluation
 from coherence.evaluation.in_the_run import DATASETS, from_run
 from coherence.evaluation.numbers import Needs, Number, Value
+from coherence.evaluation.paraphrased import Summary
 from coherence.evaluation.published import Published
 from coherence.evaluation.recomputed import from_counts, value
 from coherence.evaluation.render import Table, shown
@@ -56,10 +57,14 @@ def settings() -> dict[str, Value]:
 
 
 def beside(
-    numbers: Sequence[Number], published: Published, evaluation: Evaluation, rows: Sequence[Row]
+    numbers: Sequence[Number],
+    published: Published,
+    evaluation: Evaluation,
+    rows: Sequence[Row],
+    paraphrased: Sequence[Summary] = (),
 ) -> Iterator[Beside]:
     """Yield every printed number beside ours: from the counts where they give it, else from the run."""
-    counted, chosen, run = from_counts(published), settings(), from_run(evaluation, rows)
+    counted, chosen, run = from_counts(published), settings(), from_run(evaluation, rows, paraphrased)
     planted = any(evaluation.settings.simulated.get(dataset) for dataset in DATASETS)
     for number in numbers:
         sources = ((COUNTS, counted), (SETTING, chosen), (PLANTED if planted else MEASURED, run))

@@ -69,6 +69,13 @@ def count(number: int | None) -> str:
     return NONE if number is None else f"{number:,}"
 
 
+def movement(before: object, after: object) -> str:
+    """Return "13 → 11", "-" in the place of what is not known and for two such."""
+    if before is None and after is None:
+        return NONE
+    return f"{NONE if before is None else before} → {NONE if after is None else after}"
+
+
 def counts(table: Counts) -> str:
     """Return "risky 15/16 · safe 13/28"."""
     return f"risky {table.risky_fail}/{table.risky_n} · safe {table.safe_fail}/{table.safe_n}"

@@ -66,12 +66,12 @@ async def hear(request: Request, sample: int, ask: Ask, reports: Reports, ask_ag
         )
 
 
-def carried_on(request: Request, reply: Reply, error: str) -> Request:
+def carried_on(request: Request, reply: Reply, error: str, again: str = AGAIN) -> Request:
     """Return the request that shows a model its reply and what is wrong with it."""
     said = " ".join(inert(error).split())[:LONGEST_ERROR].rstrip(".")  # it may quote the reply's own words
     turns = (
-        ("assistant", _text(reply) if _text(reply).strip() else NO_TEXT),
-        ("user", AGAIN.format(error=said)),
+        ("assistant", text_of(reply) if text_of(reply).strip() else NO_TEXT),
+        ("user", again.format(error=said)),
     )
     added = tuple({"role": role, "content": [{"type": "text", "text": text}]} for role, text in turns)
     return replace(request, messages=(*request.messages, *added))
@@ -105,18 +105,19 @@ def _read(got: Got, key: str, reports: Reports) -> Heard:
         return Heard(None, (key,), "overflow" if is_overflow(got) else "api", got.detail)
     if got.stop_reason not in COMPLETE:
         reason = INCOMPLETE.get(got.stop_reason or "", "unparsable")
-        return Heard(None, (key,), reason, _stopped(got))
-    return Heard(read_answer(_text(got), reports), (key,))
+        return Heard(None, (key,), reason, stopped(got))
+    return Heard(read_answer(text_of(got), reports), (key,))
 
 
-def _text(reply: Reply) -> str:
+def text_of(reply: Reply) -> str:
     """Return the text blocks of a reply; other kinds of block (thinking) are passed over."""
     blocks: list[Any] = [block for block in reply.message["content"] if isinstance(block, dict)]
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _stopped(reply: Reply) -> str:
+def stopped(reply: Reply) -> str:
+    """Return why a reply ended, in the API's words."""
     details = reply.message.get("stop_details")
     category = details.get("category") if isinstance(details, dict) else None
     return f"stop reason {reply.stop_reason}" + (f", category {category}" if category else "")

@@ -20,7 +20,7 @@ Label files have lines of the same schema. They may say `flagged_spans` for `spa
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -38,6 +38,26 @@ from coherence.records import (
     Transcript,
     Trial,
 )
+
+
+class Naming(Protocol):
+    """A line that names its trajectory."""
+
+    @property
+    def trajectory(self) -> str | None:
+        """The trajectory's id."""
+
+    @property
+    def file(self) -> str | None:
+        """The end of the path of a file it was read from."""
+
+    @property
+    def trial(self) -> str | None:
+        """The attempt's name."""
+
+    @property
+    def dataset(self) -> str | None:
+        """The dataset it is in, None for any."""
 
 
 class Verdict(Record, frozen=True):
@@ -168,7 +188,7 @@ class RecordedJudge:
                 continue
             try:
                 verdict = self._decided(line)
-                trial = _trial(verdict, known, trials)
+                trial = trial_of(verdict, known, trials)
                 if trial is None:
                     self.unmatched += 1
                     continue
@@ -235,17 +255,17 @@ def _joined(earlier: Verdict, later: Verdict, line: int) -> Verdict:
     return msgspec.structs.replace(earlier, spans=(*(earlier.spans or ()), *(later.spans or ())))
 
 
-def _trial(
-    verdict: Verdict, names: Mapping[tuple[str, str], set[str]], trials: Mapping[str, Trial]
+def trial_of(
+    line: Naming, names: Mapping[tuple[str, str], set[str]], trials: Mapping[str, Trial]
 ) -> str | None:
     """Return the id of the trial a line speaks of, None where it is not there; ValueError where unclear."""
-    file = None if verdict.file is None else str(PurePosixPath(verdict.file))
-    given = {"trajectory": verdict.trajectory, "file": file, "trial": verdict.trial}
+    file = None if line.file is None else str(PurePosixPath(line.file))
+    given = {"trajectory": line.trajectory, "file": file, "trial": line.trial}
     subjects = [(how, name) for how, name in given.items() if name is not None]
     if len(subjects) != 1:
         raise ValueError(f"must name its trajectory by one of {', '.join(given)}, not by {len(subjects)}")
     fitting = names.get(subjects[0], set())
-    found = sorted(id for id in fitting if verdict.dataset in {None, trials[id].dataset})
+    found = sorted(id for id in fitting if line.dataset in {None, trials[id].dataset})
     if len(found) > 1:
         raise ValueError(f"fits {len(found)} trajectories: {', '.join(found[:3])}; say which")
     return found[0] if found else None

@@ -55,14 +55,6 @@ class Prose(Record, frozen=True):
     datasets: tuple[str, ...] = ()
 
 
-class Links(Record, frozen=True):
-    """A titled list of pages in the same folder or below it, as (link, what it shows)."""
-
-    title: str
-    links: tuple[tuple[str, str], ...]
-    datasets: tuple[str, ...] = ()
-
-
 class SpanCard(Record, frozen=True):
     """One flagged span as the report lists it; `linked` where a page of its trajectory is written."""
 
@@ -92,7 +84,22 @@ class SpanList(Record, frozen=True):
         return (self.dataset,)
 
 
-Block = Table | Figure | Prose | Links | SpanList
+class PageLink(Record, frozen=True):
+    """A page below the report: names of its folders and of the file without its ending, and what it shows."""
+
+    place: tuple[str, ...]
+    text: str
+
+
+class PageList(Record, frozen=True):
+    """Links to pages that belong together."""
+
+    title: str
+    links: tuple[PageLink, ...]
+    datasets: tuple[str, ...] = ()
+
+
+Block = Table | Figure | Prose | SpanList | PageList
 
 
 class Section(Record, frozen=True):

@@ -88,10 +88,10 @@ class SpanView(Record, frozen=True):
 def render_page(page: Page) -> str:
     """Return the page as one HTML document that loads nothing and runs nothing."""
     steps = page.transcript.steps
-    texts = {(step.number, field, index): text for step in steps for field, index, text in step_texts(step)}
+    texts = texts_of(page.transcript)
     limit = fitting_limit([len(text) for text in texts.values()], PAGE_BUDGET, LONGEST_TEXT, SHORTEST_TEXT)
-    spans = _span_views(page.judgements, texts)
-    marks = _marks_by_place(spans)
+    spans = span_views(page.judgements, texts)
+    marks = marks_by_place(spans)
     return render(
         "page.html",
         page=page,
@@ -102,11 +102,21 @@ def render_page(page: Page) -> str:
     )
 
 
-def _span_views(judgements: Sequence[Judgement], texts: Mapping[Place, str]) -> list[SpanView]:
+def texts_of(transcript: Transcript) -> dict[Place, str]:
+    """Return every text of a transcript by its place."""
+    return {
+        (step.number, field, index): text
+        for step in transcript.steps
+        for field, index, text in step_texts(step)
+    }
+
+
+def span_views(judgements: Sequence[Judgement], texts: Mapping[Place, str], first: int = 1) -> list[SpanView]:
+    """Return the cards of all spans, numbered from `first`."""
     spans = [(judgement, span) for judgement in judgements for span in judgement.spans]
     return [
         SpanView(number, judgement, span, _quote_views(number, span, texts))
-        for number, (judgement, span) in enumerate(spans, 1)
+        for number, (judgement, span) in enumerate(spans, first)
     ]
 
 
@@ -139,7 +149,8 @@ def _mark(number: int, role: Role, check: QuoteCheck, texts: Mapping[Place, str]
     return Mark(place, check.start, check.end, number, role)
 
 
-def _marks_by_place(spans: Sequence[SpanView]) -> Mapping[Place, list[Mark]]:
+def marks_by_place(spans: Sequence[SpanView]) -> Mapping[Place, list[Mark]]:
+    """Return the marks of the quotes in each text."""
     marks: dict[Place, list[Mark]] = defaultdict(list)
     for mark in (quote.mark for span in spans for quote in span.quotes):
         if mark is not None:

@@ -1,5 +1,6 @@
 """The templates and the one environment they are rendered in."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 from urllib.parse import quote
@@ -16,13 +17,17 @@ LONGEST_QUOTE: Final = 1_000  # characters of a quote or a judge's remark shown 
 
 def page_href(dataset: str, trajectory: str, step: int) -> str:
     """Return the percent-encoded relative link from the report to a step on a trajectory's page."""
-    return f"{trajectory_href(dataset, trajectory)}#step-{step:d}"
+    return f"{pages_href((dataset, trajectory))}#step-{step:d}"
 
 
-def trajectory_href(dataset: str, trajectory: str) -> str:
-    """Return the percent-encoded link from the results' folder to a trajectory's page."""
-    folder, name = (quote(without_surrogates(part), safe="") for part in (dataset, trajectory))
-    return f"pages/{folder}/{name}.html"
+def page_file(trajectory: str) -> str:
+    """Return the percent-encoded name of a trajectory's page."""
+    return f"{quote(without_surrogates(trajectory), safe='')}.html"
+
+
+def pages_href(place: Sequence[str]) -> str:
+    """Return the percent-encoded relative link from the report to a page."""
+    return f"pages/{'/'.join(quote(without_surrogates(part), safe='') for part in place)}.html"
 
 
 def render(template: str, **values: Any) -> str:
@@ -41,7 +46,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals |= {"page_href": page_href, "highest_confidence": MAX_CONFIDENCE}
+    environment.globals |= {
+        "page_href": page_href,
+        "pages_href": pages_href,
+        "page_file": page_file,
+        "highest_confidence": MAX_CONFIDENCE,
+    }
     environment.filters |= {
         "shown": inert.shown,
         "call_shown": inert.call_shown,

@@ -6,7 +6,7 @@ from typing import Final
 from coherence.evaluation.mitigation import FailingTask
 from coherence.incoherence.paths import Action, Parting, actions, alignment, middle, parting
 from coherence.records import Record, Transcript, Trial
-from coherence.report.rendering import render, trajectory_href
+from coherence.report.rendering import pages_href, render
 
 LONGEST_ACTION: Final = 220  # characters of an action's text
 MOST_LINES: Final = 300  # lines of one attempt; the rest is counted
@@ -74,7 +74,7 @@ def _view(attempt: Attempt, path: Sequence[Action], centre: Sequence[Action] | N
         parting=None if centre is None else parting(path, centre),
         lines=tuple(lines[:MOST_LINES]),
         left_out=max(0, len(lines) - MOST_LINES),
-        href=f"../../{trajectory_href(attempt.trial.dataset, attempt.trial.id)}",
+        href=f"../../{pages_href((attempt.trial.dataset, attempt.trial.id)).removeprefix('pages/')}",
     )
 
 
