@@ -51,7 +51,7 @@ REPEATED = (
     *("failing_tasks", "meeting"),
 )
 FURTHER = ("across", "tests", "regression", "paired", "scores", "calibration")
-MOST_ROWS: Final = 120  # of a table in the report; its file has all
+MOST_ROWS: Final = 80  # of a table in the report; its file has all
 FEWEST_ROWS: Final = 10  # of each dataset in a table cut so
 CITATION = (
     "Pandya, Zhang and Lyu: Strained Coherence: A Pre-Failure Signal in Coding Agent Execution Trajectories. "
