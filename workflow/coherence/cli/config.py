@@ -104,6 +104,13 @@ class LlmJudge(LlmSettings, frozen=True, kw_only=True, tag_field="kind", tag="ll
 JudgeSection = RulesJudge | RecordedJudge | LlmJudge
 
 
+class Equivalence(Section, frozen=True):
+    """When a variant of a judge counts as equal to it; config/prompts/criteria says why so."""
+
+    margin_points: Annotated[float, Meta(gt=0, le=100)] = 10.0
+    at_least: Positive = 60
+
+
 class Evaluation(Section, frozen=True):
     """Seeds, sizes and choices of the evaluation."""
 
@@ -116,6 +123,8 @@ class Evaluation(Section, frozen=True):
     stratify_by: str = "think_chars"
     covariates: tuple[str, ...] = ("trajectory_length", "think_chars", "lexical", "tool_errors")
     task_categories: dict[str, str] = {}
+    ablations: dict[str, list[str]] = {}
+    equivalence: Equivalence = Equivalence()
 
 
 class Report(Section, frozen=True):
@@ -288,6 +297,16 @@ def check_references(config: Config, origin: str) -> None:
             )
 
 
+def check_ablations(config: Config, origin: str) -> None:
+    """Raise ConfigError for an ablation of or by a judge that is not there, or that is its own variant."""
+    for full, variants in config.evaluation.ablations.items():
+        unknown = [name for name in (full, *variants) if name not in config.judges]
+        again = [name for name in variants if name in config.evaluation.ablations]
+        if unknown or again:
+            wrong = f"no judge {unknown[0]}" if unknown else f"{again[0]} is itself a judge with variants"
+            raise ConfigError(f"{origin}: evaluation.ablations.{full}: {wrong}")
+
+
 def check_source(config: Config, name: str, judge: JudgeSection, origin: str) -> None:
     """Raise ConfigError for a recorded judge without a file on a dataset that brings no verdicts."""
     if isinstance(judge, RecordedJudge) and judge.path is None:
@@ -318,6 +337,7 @@ def parse(raw: Any, origin: str) -> Config:
     check_references(config, origin)
     check_paraphrases(config, origin)
     check_outcomes(config, origin)
+    check_ablations(config, origin)
     return config
 
 

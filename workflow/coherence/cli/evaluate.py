@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, LlmJudge, RulesJudge
@@ -31,8 +30,7 @@ from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, by_dataset
 from coherence.features import FEATURES, MARKER_PREFIX
 from coherence.files import write_json
-from coherence.judges.llm import rating_limit
-from coherence.judges.prompts import read_prompt
+from coherence.judges.llm import prompt_of, rating_limit
 from coherence.llm.ledger import read_ledger
 from coherence.records import Record
 from coherence.stats.intervals import Bootstrap
@@ -47,7 +45,7 @@ def feature_names(rows: list[Row]) -> tuple[str, ...]:
 def seeds_of(config: Config, judge: str) -> tuple[str, ...]:
     """Return the tasks a judge's prompt declares to quote, and those the config names for every judge."""
     section = config.judges[judge]
-    declared = read_prompt(Path(section.prompt)).header.examples_from if isinstance(section, LlmJudge) else ()
+    declared = prompt_of(section).header.examples_from if isinstance(section, LlmJudge) else ()
     return tuple(dict.fromkeys((*declared, *config.evaluation.seeds)))
 
 

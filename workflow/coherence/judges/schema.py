@@ -1,7 +1,8 @@
 """The shape of a judge's answer: JSON schema, description for the prompt, and parser, from one table.
 
 Detector and generic judge share one shape. `spans` (the detector) names the parts of a span after the
-definition and the conflict types. `rating+spans` (the generic judge) must not give the definition away: its
+definition and the conflict types; `untyped spans` is the same without the types, for a prompt from which the
+vocabulary was taken, and its spans are of type "other". `rating+spans` (the generic judge) must not give the definition away: its
 parts have neutral names, its types are no conflict types, and it has one field more, the rating. Its spans
 are mapped back to the same Span records, of conflict type "other".
 """
@@ -15,7 +16,9 @@ from coherence.judges.extract import object_in
 from coherence.records import Record, Span
 from coherence.vocabulary import CONFLICT_TYPES, MAX_CONFIDENCE, MIN_CONFIDENCE
 
-Reports = Literal["spans", "rating+spans"]
+Reports = Literal["spans", "untyped spans", "rating+spans"]
+
+UNTYPED: Final = "untyped spans"
 
 STEP: Final = Annotated[int, Meta(ge=-(2**31), lt=2**31)]  # whether a step exists is looked up later
 LEVEL: Final = Annotated[int, Meta(ge=MIN_CONFIDENCE, le=MAX_CONFIDENCE)]
@@ -131,6 +134,13 @@ SHAPES: Final[dict[Reports, Shape]] = {
         spans_description="Every passage that lowers the rating; an empty list when there is none.",
     ),
 }
+
+
+SHAPES[UNTYPED] = msgspec.structs.replace(
+    SHAPES["spans"],
+    span=tuple(part for part in SHAPES["spans"].span if part.kind != "type"),
+    types={},
+)
 
 
 class Answer(Record, frozen=True):
