@@ -19,7 +19,7 @@ from coherence.judges.hearing import Heard, hear, refused_before
 from coherence.judges.masking import Masked, masked
 from coherence.judges.parts import merged, notes_for
 from coherence.judges.prompts import Prompt, read_prompt
-from coherence.judges.schema import Answer, output_schema
+from coherence.judges.schema import PLACES, Answer, output_schema
 from coherence.judges.shown import without_thoughts
 from coherence.judges.windows import Window, room_for_transcript, smaller_room, tokens_in, windows
 from coherence.llm.account import Account
@@ -177,6 +177,7 @@ class LlmJudge:
         self._settings = settings
         self._prompt = prompt_of(settings)
         self._reports = self._prompt.reports
+        self._where = PLACES.get(self._reports, quotes.AGENTS)
         self._limit = rating_limit(settings)
         self._room = settings.window_tokens or room_for_transcript(
             settings.model, FRAME_NOTE + self._prompt.text, settings.max_tokens
@@ -262,7 +263,7 @@ class LlmJudge:
 
     async def _judged(self, pair: tuple[Transcript, int], ask: Ask) -> Judgement:
         transcript, sample = pair
-        if transcript.substrate == "none":
+        if transcript.substrate == "none" and self._reports not in PLACES:
             return self._judgement(transcript, sample, "unflagged", detail="no thought to judge: not sent")
         if not self._settings.show_thoughts:
             transcript = without_thoughts(transcript)
@@ -296,7 +297,9 @@ class LlmJudge:
             request = self._request(part.transcript, notes_for(part, before, self._reports))
             heard = await self._hear(request, sample, ask)
             if heard.answer is not None:
-                before = replace(heard.answer, spans=quotes.checked(heard.answer.spans, transcript))
+                before = replace(
+                    heard.answer, spans=quotes.checked(heard.answer.spans, transcript, self._where)
+                )
                 heard = replace(heard, answer=before)
             answered.append((part, heard))
         return answered
@@ -304,7 +307,7 @@ class LlmJudge:
     def _read(self, transcript: Transcript, sample: int, heard: Heard, parts: int = 1) -> Judgement:
         """Return what was heard as a judgement: nothing that was lost on the way makes it unflagged."""
         answer = heard.answer or Answer("", ())
-        spans = quotes.checked(answer.spans, transcript)
+        spans = quotes.checked(answer.spans, transcript, self._where)
         state = self._state(answer)
         if heard.reason is not None and state == "unflagged":
             state = "unjudged"

@@ -1,7 +1,8 @@
 """The parts of a prompt: what stands under each Markdown heading, so that an ablation of a prompt is data.
 
-A part runs from its heading to the next heading of the same or a higher level, so that "Worked examples" holds
-"Example 1" and the rest. Its name is the heading's text up to a colon. A line in a fenced block is no heading.
+A part runs from its heading to the next heading of the same or a higher level, so that "Worked examples"
+holds "Example 1" and the rest. Its name is the heading's text up to a colon. A line in a fenced block is no
+heading.
 """
 
 import re
@@ -28,7 +29,9 @@ def parts_of(body: str) -> tuple[Part, ...]:
     lines = body.splitlines(keepends=True)
     headings = _headings(lines)
     return tuple(
-        Part(name, start, next((at for at, other, _ in headings if at > start and other <= level), len(lines)))
+        Part(
+            name, start, next((at for at, other, _ in headings if at > start and other <= level), len(lines))
+        )
         for start, level, name in headings
     )
 

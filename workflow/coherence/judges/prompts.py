@@ -9,9 +9,9 @@ reports: spans          # or rating+spans; decides the answer's schema and what 
 ---
 Body with {{ types }}, {{ output_format }}, {{ lowest }} and {{ highest }} where they are wanted.
 
-An ablation drops parts of the body, or puts the text of other files in their place (`prompt_parts`). Without the
-part that holds {{ types }} the answer has no type of conflict either: not in the schema, not in the description
-of the output and not in the worked examples.
+An ablation drops parts of the body, or puts the text of other files in their place (`prompt_parts`). Without
+the part that holds {{ types }} the answer has no type of conflict either: not in the schema, not in the
+description of the output and not in the worked examples.
 """
 
 import re
@@ -80,7 +80,9 @@ def read_prompt(path: Path, drop: Collection[str] = (), replace: Mapping[str, st
         raise PromptError(f"{path}: {error}") from error
     if not kept:
         raise PromptError(f"{path}: there is no prompt below the header")
-    reports = _reported(path, header.reports, took_types=bool(_TYPES.search(body)) > bool(_TYPES.search(kept)))
+    reports = _reported(
+        path, header.reports, took_types=bool(_TYPES.search(body)) > bool(_TYPES.search(kept))
+    )
     text = _filled(path, kept, reports)
     return Prompt(header, _TYPE_IN_AN_ANSWER.sub("", text) if reports == UNTYPED else text, reports)
 
