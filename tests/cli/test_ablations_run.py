@@ -207,3 +207,13 @@ def test_the_assembled_prompt_is_printed(folder: Path, capsys: pytest.CaptureFix
     assert "## Kinds of conflict" not in said
     assert main(["prompt", "--config", config, "--judge", "rules"]) == 1
     assert "there are full, no-vocabulary, action-only" in capsys.readouterr().err
+
+
+def test_a_judge_is_stale_when_a_text_it_puts_in_its_prompt_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_trial(tmp_path / "runs", "alpha", 1.0)
+    judge = {"kind": "llm", "prompt": "p.md", "replace": {"Definition": "d.md"}}
+    run = Run(json.loads(write_config(tmp_path, judges={"detector": judge}).read_text()))
+    assert run.judge_files("detector") == ["p.md", "d.md"]
