@@ -103,7 +103,7 @@ def test_without_replies_the_prompts_are_shown_as_not_run(
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     config = config_for(folder, "http://127.0.0.1:9", offline=True)
-    stages(config, *BEFORE, *JUDGED, ["figures"], ["report"])
+    stages(config, *BEFORE, *JUDGED, ["outcomes"], ["incoherence"], ["figures"], ["report"])
     found = table(folder)
     reasons = {name: line["not_run"] for name, line in found.items()}
     assert set(reasons) == {"full", "no-vocabulary", "action-only", "rules", "rules-plain"}
