@@ -14,6 +14,7 @@ MARKERS = re.compile(r"\b(?:But|but|However|Wait|Hmm),? ")
 REWRITES = '{"thoughts": ['  # what the paraphraser's prompts ask for
 HEADING = re.compile(r"^\[(?P<marker>[0-9a-f]{8,}) (?P<words>[A-Z]+(?: [^\n\]]*)?)\]$", re.MULTILINE)
 QUOTES = {"acknowledgment": "first", "action": "second"}
+ALIASES = {"first": "acknowledgment", "proxy": "acknowledgment", "second": "action", "goal": "action"}
 CHARS_PER_TOKEN = 4
 
 Wire = Literal["whole", "reset before", "reset within", "hang"]
@@ -107,7 +108,7 @@ def answer(body: dict[str, Any]) -> Response:
     span = _span(next((text for text in texts if HEADING.match(text)), ""))
     schema = body.get("output_config", {}).get("format", {}).get("schema")
     generic = "coherence_rating" in (schema["properties"] if schema else "\n".join(texts))
-    return counted(message(json.dumps(_shaped(span, generic))), body)
+    return counted(message(json.dumps(_fitting(_shaped(span, generic), schema))), body)
 
 
 def counted(reply: Response, body: dict[str, Any]) -> Response:
@@ -131,6 +132,20 @@ def _reworded(texts: list[str]) -> list[dict[str, Any]]:
         if words == "THOUGHT":
             made.append({"number": step, "text": reworded(text)})
     return made
+
+
+def _fitting(answer: dict[str, Any], schema: dict[str, Any] | None) -> dict[str, Any]:
+    """Give the spans the fields the schema asks for, under its names for them."""
+    if schema is None:
+        return answer
+    wanted = schema["properties"]["flagged_spans"]["items"]["properties"]
+
+    def value(span: dict[str, Any], name: str) -> Any:
+        kind, _, rest = name.partition("_")
+        return span[name] if name in span else span[f"{ALIASES[kind]}_{rest}"]
+
+    spans = [{name: value(span, name) for name in wanted} for span in answer["flagged_spans"]]
+    return {**answer, "flagged_spans": spans}
 
 
 def tokens(body: dict[str, Any]) -> int:

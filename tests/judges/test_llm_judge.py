@@ -92,6 +92,38 @@ def test_without_a_thought_nothing_is_sent_and_nothing_is_flagged(
     assert server.received == []
 
 
+def test_without_the_vocabulary_a_span_is_of_no_type_of_its_own(
+    tmp_path: Path, server: MessagesServer
+) -> None:
+    (found,) = judged(judge_of(tmp_path, server, drop=("Kinds of conflict",)), run())
+
+    assert [(span.conflict_type, span.acknowledgment_quote) for span in found.spans] == [("other", SAID)]
+
+
+def test_a_judge_that_is_not_shown_the_thoughts_judges_the_actions_of_the_same_run(
+    tmp_path: Path, server: MessagesServer
+) -> None:
+    (found,) = judged(judge_of(tmp_path, server, show_thoughts=False), run())
+
+    assert (found.state, found.substrate, len(server.received)) == ("unflagged", "thoughts", 1)
+    assert found.basis.endswith(", thoughts not shown")
+    assert all(SAID not in text for text in server.received[0].texts)
+
+
+def test_a_judge_that_is_not_run_answers_from_the_store_and_says_what_it_lacks(
+    tmp_path: Path, server: MessagesServer
+) -> None:
+    settings = LlmSettings(str(PROMPTS / "detector.md"), base_url=server.url)
+    known = judged(LlmJudge("judge", settings, tmp_path / "replies"), run())
+    replayed = LlmJudge("judge", settings, tmp_path / "replies", not_run=True)
+    found = judged(replayed, run(), run("new", thought="Another run."), Transcript("empty", ()))
+
+    assert found[:1] == known
+    assert [(word.state, word.reason) for word in found[1:]] == [("unjudged", "not_run"), ("unflagged", None)]
+    assert found[1].detail == "no stored reply, and the run is offline"
+    assert len(server.received) == 1
+
+
 def rated(rating: int, spans: int) -> str:
     passage = {
         "span_id": 1, "start_step": 4, "end_step": 4, "first_step": 4, "first_quote": SAID, "second_step": 4,
@@ -338,6 +370,9 @@ def test_a_hostile_transcript_stays_inside_its_frame_on_the_wire(
 
 OTHER: dict[str, Any] = {
     "prompt": str(PROMPTS / "generic.md"),
+    "drop": ("Worked examples",),
+    "replace": {"Definition": str(PROMPTS / "parts" / "examples-any-agent.md")},
+    "show_thoughts": False,
     "model": "another-model",
     "max_tokens": 9,
     "order": "instructions_first",

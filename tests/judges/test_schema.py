@@ -140,8 +140,17 @@ def test_schema_list_and_parser_know_exactly_the_vocabulary() -> None:
     assert [line.split("`")[1] for line in type_list("spans").splitlines()] == names
 
 
+def test_the_untyped_shape_is_that_of_spans_without_their_type() -> None:
+    typed, untyped = (
+        output_schema(reports)["properties"]["flagged_spans"]["items"]["properties"]
+        for reports in ("spans", "untyped spans")
+    )
+    assert untyped == {name: value for name, value in typed.items() if name != "conflict_type"}
+
+
 def test_both_shapes_are_one_but_for_names_and_the_rating() -> None:
-    shapes = [output_schema(reports) for reports in get_args(Reports)]
+    both: tuple[Reports, ...] = ("spans", "rating+spans")
+    shapes = [output_schema(reports) for reports in both]
     heads = [[name for name in shape["properties"] if name != "coherence_rating"] for shape in shapes]
     items = [shape["properties"]["flagged_spans"]["items"]["properties"].values() for shape in shapes]
     kinds = [[(item.get("type"), "anyOf" in item) for item in shape] for shape in items]

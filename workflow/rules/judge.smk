@@ -3,6 +3,7 @@ rule judge:
         index=lambda wc: RUN.judge_index(wc.dataset, wc.judge, wc.shard),
         transcripts=RUN.layout.shard("{dataset}", "preprocess", "{shard}"),
         basis=lambda wc: RUN.judge_files(wc.judge),
+        before=lambda wc: RUN.judged_before(wc.dataset, wc.judge),
     output:
         RUN.layout.shard("{dataset}", "judge-{judge}", "{shard}"),
     log:

@@ -17,6 +17,7 @@ COMMANDS: Final[dict[str, str]] = {
     "features": "measure the cheap baselines of each trajectory",
     "judge": "judge each transcript",
     "paraphrase": "rewrite the thoughts of flagged trajectories, and judge them once more",
+    "prompt": "print what an llm judge is asked",
     "estimate": "say what the requests that are still to be sent would cost",
     "replies": "list, verify or prune the stored replies",
     "batches": "list the batches under way, or cancel one",

@@ -1,11 +1,11 @@
 """The settings of a run, typed: what `config/*.yaml` may hold. `config/README.md` explains every key."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from os.path import normpath
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeGuard
 
 import msgspec
 import yaml
@@ -18,16 +18,19 @@ from coherence.files import digest
 from coherence.judges.flagging import AbsentQuote
 from coherence.judges.llm import LlmSettings
 from coherence.judges.rules import RulesSettings
+from coherence.judges.schema import Reports
 from coherence.preprocess import PreprocessSettings
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 MADE = (
-    "audit.html config examples figures ledger.csv logs memo outcomes.json outcomes.parquet pages "
+    "ablations audit.html config examples figures ledger.csv logs memo outcomes.json outcomes.parquet pages "
     "provenance.json real replication replies report.html samples tables tasks"
 )
 RESERVED = frozenset(MADE.split())
 KINDS = {"judges": "llm, recorded, rules", "paraphrases": "llm, recorded, removed, rules"}
 
+# Settings of an llm judge that change how its replies travel and what they cost, but no reply.
+TRAVEL = "base_url concurrency max_retries timeout_seconds offline mode poll_seconds cache prices"
 
 TrialField = Literal[
     "id",
@@ -92,16 +95,31 @@ class RecordedJudge(Section, frozen=True, tag_field="kind", tag="recorded"):
     rating_at_most: Annotated[int, Meta(ge=1, le=5)] | None = None
     reader: str | int | None = None
     absent_quote: AbsentQuote = "keep"
+    reports: Reports = "spans"
+    of: str | None = None
     datasets: list[str] | None = None
 
 
 class LlmJudge(LlmSettings, frozen=True, kw_only=True, tag_field="kind", tag="llm"):
-    """A language model behind the Messages API."""
+    """A language model behind the Messages API; with `of`, one that looks again at another judge's spans."""
 
+    of: str | None = None
     datasets: list[str] | None = None
 
 
 JudgeSection = RulesJudge | RecordedJudge | LlmJudge
+
+
+def of_another(judge: JudgeSection) -> TypeGuard[RecordedJudge | LlmJudge]:
+    """Whether a judge looks at the spans of another one."""
+    return not isinstance(judge, RulesJudge) and judge.of is not None
+
+
+class Equivalence(Section, frozen=True):
+    """When a variant of a judge counts as equal to it; config/prompts/criteria says why so."""
+
+    margin_points: Annotated[float, Meta(gt=0, le=100)] = 10.0
+    at_least: Positive = 60
 
 
 class Evaluation(Section, frozen=True):
@@ -116,6 +134,10 @@ class Evaluation(Section, frozen=True):
     stratify_by: str = "think_chars"
     covariates: tuple[str, ...] = ("trajectory_length", "think_chars", "lexical", "tool_errors")
     task_categories: dict[str, str] = {}
+    ablations: dict[str, list[str]] = {}
+    equivalence: Equivalence = Equivalence()
+    references: list[str] | None = None
+    complementary: dict[str, list[str]] = {}
 
 
 class Report(Section, frozen=True):
@@ -136,6 +158,7 @@ class Config(Section, frozen=True):
     replies: str = "results/replies"
     paraphrases: dict[str, ParaphraseSection] = {}
     budget_usd: Annotated[float, Meta(ge=0)] | None = None
+    offline: bool = False
     preprocess: PreprocessSettings = PreprocessSettings()
     evaluation: Evaluation = Evaluation()
     outcomes: dict[str, OutcomeSet] = {}
@@ -288,6 +311,38 @@ def check_references(config: Config, origin: str) -> None:
             )
 
 
+def check_ablations(config: Config, origin: str) -> None:
+    """Raise ConfigError for an ablation of or by a judge that is not there, or that is its own variant."""
+    for full, variants in config.evaluation.ablations.items():
+        unknown = [name for name in (full, *variants) if name not in config.judges]
+        again = [name for name in variants if name in config.evaluation.ablations]
+        if unknown or again:
+            wrong = f"no judge {unknown[0]}" if unknown else f"{again[0]} is itself a judge with variants"
+            raise ConfigError(f"{origin}: evaluation.ablations.{full}: {wrong}")
+
+
+def rested_on(config: Config) -> Iterator[tuple[str, list[str]]]:
+    """Yield each key that names judges, with the judges it names."""
+    for name, judge in config.judges.items():
+        if of_another(judge):
+            yield f"judges.{name}.of", [str(judge.of)]
+    for main, others in config.evaluation.complementary.items():
+        yield f"evaluation.complementary.{main}", [main, *others]
+    yield "evaluation.references", config.evaluation.references or []
+
+
+def check_others(config: Config, origin: str) -> None:
+    """Raise ConfigError for a judge named that is not there, or `of` one that looks at another's spans."""
+    for key, judges in rested_on(config):
+        unknown = [name for name in judges if name not in config.judges]
+        if unknown:
+            known = ", ".join(config.judges)
+            raise ConfigError(f"{origin}: {key}: no judge {unknown[0]}; known: {known}")
+    for name, judge in config.judges.items():
+        if of_another(judge) and of_another(config.judges[str(judge.of)]):
+            raise ConfigError(f"{origin}: judges.{name}.of: {judge.of} looks at another judge's spans itself")
+
+
 def check_source(config: Config, name: str, judge: JudgeSection, origin: str) -> None:
     """Raise ConfigError for a recorded judge without a file on a dataset that brings no verdicts."""
     if isinstance(judge, RecordedJudge) and judge.path is None:
@@ -318,6 +373,8 @@ def parse(raw: Any, origin: str) -> Config:
     check_references(config, origin)
     check_paraphrases(config, origin)
     check_outcomes(config, origin)
+    check_ablations(config, origin)
+    check_others(config, origin)
     return config
 
 

@@ -181,7 +181,7 @@ def run(args: argparse.Namespace) -> int:
     for dataset in each_dataset(config, args):
         for asking in askings(config, dataset):
             try:
-                found.append(outlook(asking, args.offline))
+                found.append(outlook(asking, args.offline or config.offline))
             except InputError as error:
                 if not asking.waits:
                     raise

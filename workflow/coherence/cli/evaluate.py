@@ -2,14 +2,14 @@
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 
 from coherence.cli.arguments import add_config_argument, config_of, say
-from coherence.cli.config import Config, LlmJudge, RulesJudge
+from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge, of_another
 from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
 from coherence.cli.paraphrase_loading import each_loaded
-from coherence.evaluation import published_table, repeats
+from coherence.cli.variants import ablations_of, variants_of
+from coherence.evaluation import ablations_table, published_table, repeats
 from coherence.evaluation.attrition import attrition
 from coherence.evaluation.audit import audit_tables
 from coherence.evaluation.cost import Cost, cost_table, count_costs
@@ -21,6 +21,7 @@ from coherence.evaluation.counts import (
     judgement_table,
 )
 from coherence.evaluation.evaluate import Evaluation, evaluate, further_tables, tables
+from coherence.evaluation.judge_tables import judge_tables
 from coherence.evaluation.numbers import read_numbers
 from coherence.evaluation.paraphrase_tables import paraphrase_tables
 from coherence.evaluation.paraphrased import Manipulated
@@ -28,11 +29,10 @@ from coherence.evaluation.published import read_published
 from coherence.evaluation.published_table import Beside
 from coherence.evaluation.render import Table, write_table
 from coherence.evaluation.settings import EvaluationSettings
-from coherence.evaluation.table import Row, by_dataset
+from coherence.evaluation.table import Row, by_dataset, majority
 from coherence.features import FEATURES, MARKER_PREFIX
 from coherence.files import write_json
-from coherence.judges.llm import rating_limit
-from coherence.judges.prompts import read_prompt
+from coherence.judges.llm import prompt_of, rating_limit
 from coherence.llm.ledger import read_ledger
 from coherence.records import Record
 from coherence.stats.intervals import Bootstrap
@@ -47,7 +47,7 @@ def feature_names(rows: list[Row]) -> tuple[str, ...]:
 def seeds_of(config: Config, judge: str) -> tuple[str, ...]:
     """Return the tasks a judge's prompt declares to quote, and those the config names for every judge."""
     section = config.judges[judge]
-    declared = read_prompt(Path(section.prompt)).header.examples_from if isinstance(section, LlmJudge) else ()
+    declared = prompt_of(section).header.examples_from if isinstance(section, LlmJudge) else ()
     return tuple(dict.fromkeys((*declared, *config.evaluation.seeds)))
 
 
@@ -67,7 +67,7 @@ def settings_of(config: Config, rows: list[Row]) -> EvaluationSettings:
         rating_at_most={name: limit for name, limit in limits.items() if limit is not None},
         seeds={name: seeds_of(config, name) for name in config.judges},
         matched_k=config.evaluation.matched_k,
-        judges=tuple(config.judges),
+        judges=tuple(name for name in config.judges if name not in variants_of(config)),
         features=feature_names(rows),
         simulated=simulated(config),
         confidence_at_least=config.evaluation.confidence_at_least,
@@ -75,6 +75,23 @@ def settings_of(config: Config, rows: list[Row]) -> EvaluationSettings:
         stratify_by=config.evaluation.stratify_by,
         covariates=config.evaluation.covariates,
         task_categories=config.evaluation.task_categories,
+        ablations=ablations_of(config),
+        margin_points=config.evaluation.equivalence.margin_points,
+        references=references_of(config),
+        complementary={main: tuple(others) for main, others in config.evaluation.complementary.items()},
+        second_looks={name: str(j.of) for name, j in config.judges.items() if of_another(j)},
+        least_pairs=config.evaluation.equivalence.at_least,
+    )
+
+
+def references_of(config: Config) -> tuple[str, ...]:
+    """Return the judges that others are measured against: those named, else every recorded one that flags."""
+    if config.evaluation.references is not None:
+        return tuple(config.evaluation.references)
+    return tuple(
+        name
+        for name, judge in config.judges.items()
+        if isinstance(judge, RecordedJudge) and judge.rating_at_most is None
     )
 
 
@@ -96,8 +113,13 @@ def counts(config: Config, loaded: list[Loaded]) -> Iterator[Table]:
     yield attrition_table(trials, notes)
     deviations = [row for data in loaded for row in count_deviations(data.name, data.entries)]
     yield deviation_table(deviations, notes)
-    costs = count_costs(read_ledger(Layout(config).ledger), llm_judges(config))
+    costs = costs_of(config)
     yield cost_table(costs or [Cost(name, "none that calls a model", "") for name in config.datasets], notes)
+
+
+def costs_of(config: Config) -> list[Cost]:
+    """Return what the calls of every judge came to, called or not."""
+    return count_costs(read_ledger(Layout(config).ledger), llm_judges(config))
 
 
 def llm_judges(config: Config) -> Iterator[tuple[str, str, str]]:
@@ -134,7 +156,10 @@ def evaluated(config: Config) -> Evaluated:
     rows = [row for data in loaded for row in data.rows()]
     settings = settings_of(config, rows)
     timelines = {data.name: data.timelines() for data in loaded}
-    evaluation = evaluate(rows, settings, timelines)
+    said = {
+        data.name: {judge: majority(words) for judge, words in data.all_judgements.items()} for data in loaded
+    }
+    evaluation = evaluate(rows, settings, timelines, costs_of(config))
     rewritten, summed = paraphrase_tables(list(manipulated(config, loaded)))
     published = read_published(PUBLISHED / "counts.toml")
     numbers = read_numbers(PUBLISHED / "numbers.csv")
@@ -143,6 +168,8 @@ def evaluated(config: Config) -> Evaluated:
         *tables(evaluation),
         *further_tables(rows, settings),
         *rewritten,
+        ablations_table.table(evaluation.ablations, settings),
+        *judge_tables(rows, settings, said),
         *audit_tables(published),
         published_table.table(beside, settings),
         repeated(loaded, rows, settings),

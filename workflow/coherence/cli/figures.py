@@ -10,6 +10,7 @@ from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.layout import Layout
 from coherence.evaluation.evaluate import Evaluation, of_dataset
 from coherence.evaluation.published_table import Beside
+from coherence.figures.ablations import ablations
 from coherence.figures.first_flag import first_flag
 from coherence.figures.forest import forest
 from coherence.figures.lead_time import lead_time
@@ -46,5 +47,8 @@ def run(args: argparse.Namespace) -> int:
             save(draw(own), layout.figures, f"{dataset}.{name}")
     beside = read_json(layout.beside, tuple[Beside, ...])
     save(published(beside, evaluation.settings.simulated), layout.figures, "published")
-    say(f"figures: {len(DRAWN) * len(config.datasets) + 1} figures in {layout.figures}")
+    if config.evaluation.ablations:
+        save(ablations(evaluation.ablations), layout.figures, "ablations")
+    made = len(DRAWN) * len(config.datasets) + 1 + bool(config.evaluation.ablations)
+    say(f"figures: {made} figures in {layout.figures}")
     return 0

@@ -23,6 +23,7 @@ from coherence.judges import Judge
 from coherence.judges.llm import LlmJudge as Llm
 from coherence.judges.recorded import RecordedJudge as Recorded
 from coherence.judges.rules import RulesJudge as Rules
+from coherence.judges.span_judge import SpanJudge
 from coherence.llm.account import Account
 from coherence.preprocess import Prepared
 from coherence.records import Entry, Judgement, Record, Transcript, Trial
@@ -38,7 +39,12 @@ def llm_judge(config: Config, name: str, section: LlmJudge, dataset: str, on: st
     """Return an llm judge whose calls are entered in the run's ledger, under the name with `on` behind it."""
     layout = Layout(config)
     account = Account(layout.ledger, f"{dataset}/{name}{on}", config.budget_usd, section.prices)
-    return Llm(name, section, layout.replies, account)
+    kept = (name, section, layout.replies, account, config.offline)
+    if section.of is None:
+        return Llm(*kept)
+    shards = (layout.shard(dataset, f"judge-{section.of}", k) for k in range(config.datasets[dataset].shards))
+    words = (word for path in shards if path.is_file() for word in read_lines(path, Judgement))
+    return SpanJudge(*kept, of=section.of, words=words)
 
 
 def judge_of(config: Config, name: str, dataset: str, on: str = "") -> Judge | None:
@@ -58,7 +64,8 @@ def recorded_judge(config: Config, name: str, section: RecordedJudge, dataset: s
     """Return a recorded judge that repeats the verdicts of a file."""
     reader = None if section.reader is None else str(section.reader)
     trials = trials_of(config, dataset)
-    return Recorded(name, path, trials, section.rating_at_most, reader, section.absent_quote)
+    limit, absent = section.rating_at_most, section.absent_quote
+    return Recorded(name, path, trials, limit, reader, absent, section.reports)
 
 
 def trials_of(config: Config, dataset: str) -> dict[str, Trial]:

@@ -21,7 +21,16 @@ from coherence.evaluation.evaluate import Evaluation, of_dataset
 from coherence.evaluation.main_parts import ALL_GROUPS
 from coherence.evaluation.published import read_published
 from coherence.evaluation.published_table import Beside
-from coherence.figures import first_flag, forest, lead_time, overlap, precision, published, tertiles
+from coherence.figures import (
+    ablations,
+    first_flag,
+    forest,
+    lead_time,
+    overlap,
+    precision,
+    published,
+    tertiles,
+)
 from coherence.files import read_json, write_json, write_text
 from coherence.records import Entry, Judgement, Record, SourceFile, Transcript
 from coherence.report.blocks import (
@@ -50,7 +59,10 @@ REPEATED = (
     *("outcomes", "incoherence", "incoherence_strata", "incoherence_paired", "ensembling", "severity"),
     *("failing_tasks", "meeting"),
 )
-FURTHER = ("across", "tests", "regression", "paired", "scores", "calibration")
+FURTHER = (
+    *("across", "tests", "regression", "paired", "scores", "calibration"),
+    *("cross_judge", "type_confusion", "ensembles", "complementary", "proxy_goal", "ablations"),
+)
 MOST_ROWS: Final = 80  # of a table in the report; its file has all
 FEWEST_ROWS: Final = 10  # of each dataset in a table cut so
 CITATION = (
@@ -167,7 +179,11 @@ SHOWN: Final[dict[str, tuple[str, Callable[[Evaluation], bool], Callable[[Evalua
 
 def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dict[str, list[Figure]]:
     """Return the figures of every dataset by kind, without those that show nothing: the tables say so."""
-    blocks: dict[str, list[Figure]] = {kind: [] for kind in SHOWN}
+    blocks: dict[str, list[Figure]] = {kind: [] for kind in (*SHOWN, "ablations")}
+    if evaluation.ablations:
+        svg, alt = (layout.figures / "ablations.svg").read_bytes(), ablations.describe(evaluation.ablations)
+        shown = tuple(dict.fromkeys(row.dataset for row in evaluation.ablations))
+        blocks["ablations"].append(Figure("Ablations of the judges", "", svg, alt, datasets=shown))
     for name in config.datasets:
         own = of_dataset(evaluation, name)
         for kind, (title, shows, describe) in SHOWN.items():
@@ -247,7 +263,7 @@ def sections(
             ),
         ),
         *([Section("Does a flag survive other words?", (*paraphrased, *rewritten))] if paraphrased else []),
-        Section("Further tests", with_rows(tables, *FURTHER)),
+        Section("Further tests", (*with_rows(tables, *FURTHER), *figures["ablations"])),
         *repeated,
         Section(
             "What the rates rest on",

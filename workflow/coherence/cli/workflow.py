@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,16 @@ import msgspec
 
 from coherence.cli.arguments import CONFIG_VARIABLE
 from coherence.cli.code import code_digest
-from coherence.cli.config import Config, JudgeSection, LlmJudge, RecordedJudge, config_digest, parse
+from coherence.cli.config import (
+    TRAVEL,
+    Config,
+    JudgeSection,
+    LlmJudge,
+    RecordedJudge,
+    config_digest,
+    of_another,
+    parse,
+)
 from coherence.cli.layout import FIGURES, INGESTED, PUBLISHED, REPEATED_FIGURES, Layout
 from coherence.cli.paraphrase_config import LlmParaphrase, ParaphraseSection
 from coherence.cli.paraphrase_targets import FAILED_CALL, ParaphraseTargets
@@ -27,6 +37,7 @@ TABLES = (
     *("precision", "overlap", "tertiles", "landmark"),
     *("description", "adjusted", "tests", "paired", "scores", "regression", "calibration", "across"),
     *("audit", "audit_figures", "audit_tests", "audit_intervals", "published"),
+    *("ablations", "cross_judge", "type_confusion", "ensembles", "complementary", "proxy_goal"),
     *("repeats", "judgements", "attrition", "deviations", "cost"),
 )
 OUTCOME_TABLES = ("outcomes", "outcome_exclusions")
@@ -34,8 +45,7 @@ INCOHERENCE_TABLES = (
     *("incoherence", "incoherence_strata", "incoherence_paired", "ensembling", "severity"),
     *("failing_tasks", "meeting", "outcome_groups"),
 )
-# Settings of an llm judge that change how its replies travel and what they cost, but no reply.
-TRAVEL = "base_url concurrency max_retries timeout_seconds offline mode poll_seconds cache prices"
+NOT_RUN = b'"reason":"not_run"'
 TABLE_KINDS = ("csv", "md", "tex")
 FIGURE_KINDS = ("png", "pdf", "svg")
 
@@ -106,7 +116,8 @@ class Run:
     def _drop_incomplete(self, dataset: str) -> None:
         """Delete the lists that do not stand: Snakemake looks at a shard's list, not at what it lists.
 
-        A list of files stands if all are there; one of judgements if no call failed, for that is tried again.
+        A list of files stands if all are there; one of judgements if no call failed, for that is tried again,
+        and if nothing was left unasked, unless the run is offline and no reply has come since.
         """
         for stage, folder in (("index", "trajectories"), ("preprocess", "preprocessed")):
             # Lists first: a job that ends in between can only add files to what they promise.
@@ -118,8 +129,25 @@ class Run:
         for judge in self.config.judges_of(dataset):
             if isinstance(self.config.judges[judge], LlmJudge):
                 for path in map(Path, self.shards(f"judge-{judge}", dataset)):
-                    if path.is_file() and FAILED_CALL in path.read_bytes():
+                    if path.is_file() and self._is_unfinished(path):
                         path.unlink(missing_ok=True)
+
+    def _is_unfinished(self, path: Path) -> bool:
+        """Whether another run could judge what a shard's judgements leave out."""
+        words = path.read_bytes()
+        if FAILED_CALL in words:
+            return True
+        return NOT_RUN in words and not (self.config.offline and self._newest_reply < path.stat().st_mtime)
+
+    @cached_property
+    def _newest_reply(self) -> float:
+        """When the reply store last got a reply: a file more changes the time of its folder."""
+        folder = self.layout.replies
+        return (
+            max((entry.stat().st_mtime for entry in os.scandir(folder)), default=0.0)
+            if folder.is_dir()
+            else 0.0
+        )
 
     def _drop_unpaged(self) -> None:
         """Delete the list of pages where one of them, of a trajectory or a task, is gone."""
@@ -174,11 +202,16 @@ class Run:
             return self.shards("index", dataset)
         return [str(self.layout.shard(dataset, "index", shard))]
 
+    def judged_before(self, dataset: str, judge: str) -> list[str]:
+        """Return the judgements that a judge of another one's spans reads."""
+        section = self.config.judges[judge]
+        return self.shards(f"judge-{section.of}", dataset) if of_another(section) else []
+
     def judge_files(self, judge: str) -> list[str]:
-        """Return the files a judge rests on: its prompt or its recorded verdicts."""
+        """Return the files a judge rests on: its prompt's or its recorded verdicts."""
         section = self.config.judges[judge]
         if isinstance(section, LlmJudge):
-            return [section.prompt]
+            return [section.prompt, *section.replace.values()]
         return [section.path] if isinstance(section, RecordedJudge) and section.path else []
 
     def version(self, stage: str, *settings: Any) -> str:

@@ -21,6 +21,8 @@ from coherence.evaluation import (
     selectivity,
     tertiles,
 )
+from coherence.evaluation.ablations import Ablation, ablations
+from coherence.evaluation.cost import Cost
 from coherence.evaluation.failure_rates import FailureRate
 from coherence.evaluation.first_flags import FirstFlag, Timeline, first_flags
 from coherence.evaluation.groups import Split, splits
@@ -50,12 +52,19 @@ class Evaluation(Record, frozen=True):
     overlaps: tuple[Overlap, ...]
     thirds: tuple[Third, ...]
     flag_curves: tuple[FlagCurves, ...]
+    ablations: tuple[Ablation, ...] = ()
 
 
 def evaluate(
-    rows: Sequence[Row], settings: EvaluationSettings, timelines: Mapping[str, Mapping[str, Timeline]]
+    rows: Sequence[Row],
+    settings: EvaluationSettings,
+    timelines: Mapping[str, Mapping[str, Timeline]],
+    costs: Sequence[Cost] = (),
 ) -> Evaluation:
-    """Return the evaluation of the rows of any datasets; `timelines` is by dataset, then trajectory id."""
+    """Return the evaluation of the rows of any datasets; `timelines` is by dataset, then trajectory id.
+
+    `costs` are what the judges' calls came to.
+    """
     divided = tuple(splits(rows, settings))
     flags = tuple(first_flags(rows, timelines, settings))
     return Evaluation(
@@ -69,6 +78,7 @@ def evaluate(
         overlaps=tuple(overlap.overlaps(divided, settings)),
         thirds=tuple(tertiles.thirds(adjusted.adjusted(divided, settings))),
         flag_curves=tuple(landmarks.flag_curves(rows, timelines, settings)),
+        ablations=tuple(ablations(rows, settings, costs)),
     )
 
 

@@ -19,6 +19,11 @@ class EvaluationSettings(Record, frozen=True):
     `family` names the judges and features whose tests are adjusted for one another (None: all shown),
     `stratify_by` the feature whose tertiles a gap is adjusted for, `covariates` the features beside a flag in
     the regression, `task_categories` the category of a task.
+
+    `ablations` gives by full judge its variants and what each changes: they are shown beside it and nowhere
+    else. A variant is equal to it within `margin_points`, on at least `least_pairs` trajectories both judged.
+    `references` are the judges that others are measured against, `complementary` gives by main judge those
+    that look for something else, `second_looks` by judge the one whose spans it looks at again.
     """
 
     bootstrap: Bootstrap = Bootstrap()
@@ -33,6 +38,12 @@ class EvaluationSettings(Record, frozen=True):
     stratify_by: str = "think_chars"
     covariates: tuple[str, ...] = ("trajectory_length", "think_chars", "lexical", "tool_errors")
     task_categories: dict[str, str] = {}
+    ablations: dict[str, dict[str, str]] = {}
+    margin_points: float = 10.0
+    least_pairs: int = 60
+    references: tuple[str, ...] = ()
+    complementary: dict[str, tuple[str, ...]] = {}
+    second_looks: dict[str, str] = {}
 
     def judges_in(self, rows: Iterable[Row]) -> list[str]:
         """Return the judges chosen that the rows have verdicts of."""

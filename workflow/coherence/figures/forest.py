@@ -21,7 +21,7 @@ from coherence.figures.style import (
     write_caption,
 )
 from coherence.stats.intervals import LEVEL_TEXT
-from coherence.stats.tables import NEWCOMBE
+from coherence.stats.tables import NEWCOMBE, Comparison
 
 WIDTH: Final = 10.0  # inches, as all lengths here
 LEFT: Final = 2.8
@@ -48,7 +48,7 @@ def forest(rows: Sequence[FailureRate]) -> Figure:
         write_caption(figure, caption)
         top = figure.get_figheight()
         for height, panel in zip(heights, panels.values(), strict=True):
-            _panel(_axes(figure, top - HEAD, height - HEAD - FOOT), panel)
+            _panel(panel_axes(figure, top - HEAD, height - HEAD - FOOT), panel)
             top -= height
     return figure
 
@@ -74,42 +74,49 @@ def _caption(rows: Sequence[FailureRate]) -> str:
     ).strip()
 
 
-def _axes(figure: Figure, top: float, height: float) -> Axes:
+def panel_axes(figure: Figure, top: float, height: float) -> Axes:
+    """Return the axes of one panel of gaps, this many inches from the foot and high."""
     whole = figure.get_figheight()
     width = WIDTH - LEFT - RIGHT
     return figure.add_axes((LEFT / WIDTH, (top - height) / whole, width / WIDTH, height / whole))
 
 
 def _panel(axes: Axes, rows: Sequence[FailureRate]) -> None:
+    scale(axes, len(rows))
+    axes.set_xlabel("gap in failure rate, risky less safe (percentage points)", fontsize=8)
+    name = marked(label(rows[0].reading.dataset, 60), rows[0].simulated)
+    write(axes, -LEFT + 0.1, HEADING, name, va="bottom", fontweight="bold")
+    write(axes, GAP, HEADING, "gap", va="bottom")
+    write(axes, COUNTS, HEADING, "failed / n", va="bottom")
+    for place, row in enumerate(rows):
+        axes.axhline(place, color=FAINT, linewidth=0.6, zorder=0)
+        name = label(row.reading.name.replace("_", " "), 36)
+        two_lines(axes, -LEFT + 0.1, place, name, label(row.reading.text, 48))
+        two_lines(axes, COUNTS, place, wording.counts(row.comparison.counts), _left_out(row))
+        colour, inside = (BLUE, BLUE) if row.reading.judge != NO_JUDGE else (INK, "white")
+        bar(axes, place, row.comparison, colour, inside)
+
+
+def scale(axes: Axes, rows: int) -> None:
+    """Set the axes to gaps from -100 to 100 points and to so many rows, a line at no gap."""
     axes.set_xlim(-100, 100)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_ylim(rows - 0.5, -0.5)
     axes.set_xticks(range(-100, 101, 50), ["-100", "-50", "0", "+50", "+100"])
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.axvline(0, color=GREY, linewidth=0.8, zorder=0)
-    axes.set_xlabel("gap in failure rate, risky less safe (percentage points)", fontsize=8)
-    name = marked(label(rows[0].reading.dataset, 60), rows[0].simulated)
-    _text(axes, -LEFT + 0.1, HEADING, name, va="bottom", fontweight="bold")
-    _text(axes, GAP, HEADING, "gap", va="bottom")
-    _text(axes, COUNTS, HEADING, "failed / n", va="bottom")
-    for place, row in enumerate(rows):
-        axes.axhline(place, color=FAINT, linewidth=0.6, zorder=0)
-        name = label(row.reading.name.replace("_", " "), 36)
-        _two_lines(axes, -LEFT + 0.1, place, name, label(row.reading.text, 48))
-        _two_lines(axes, COUNTS, place, wording.counts(row.comparison.counts), _left_out(row))
-        _bar(axes, place, row)
 
 
-def _bar(axes: Axes, place: int, row: FailureRate) -> None:
-    gap, interval = row.comparison.gap, row.comparison.interval
+def bar(axes: Axes, place: int, comparison: Comparison, colour: str, inside: str) -> None:
+    """Draw a gap with its interval and write it beside, or write why there is none."""
+    gap, interval = comparison.gap, comparison.interval
     if gap is None or interval is None:
-        _text(axes, MIDDLE, place, wording.gap(row.comparison), ha="center", **QUIET)
+        write(axes, MIDDLE, place, wording.gap(comparison), ha="center", **QUIET)
         return
-    colour, inside = (BLUE, BLUE) if row.reading.judge != NO_JUDGE else (INK, "white")
     bounds = [interval.low, interval.high]
     axes.plot(bounds, [place, place], color=colour, linewidth=1.6, marker="|", markersize=8)
     axes.plot(gap, place, marker="o", markersize=5, color=colour, markerfacecolor=inside, markeredgewidth=1.4)
-    _text(axes, GAP, place, wording.points(gap, interval), va="center")
+    write(axes, GAP, place, wording.points(gap, interval), va="center")
 
 
 def _left_out(row: FailureRate) -> str:
@@ -119,11 +126,12 @@ def _left_out(row: FailureRate) -> str:
     return row.left_out if len(row.left_out) <= 44 else f"{total:,} left out"
 
 
-def _two_lines(axes: Axes, inches: float, place: int, upper: str, lower: str) -> None:
-    _text(axes, inches, place - 0.04, upper, va="bottom" if lower else "center")
-    _text(axes, inches, place + 0.06, lower, va="top", fontsize=7, color=GREY)
+def two_lines(axes: Axes, inches: float, place: int, upper: str, lower: str) -> None:
+    """Write a row's text and, small and grey below it, a second one."""
+    write(axes, inches, place - 0.04, upper, va="bottom" if lower else "center")
+    write(axes, inches, place + 0.06, lower, va="top", fontsize=7, color=GREY)
 
 
-def _text(axes: Axes, inches: float, row: float, text: str, **look: Any) -> None:
+def write(axes: Axes, inches: float, row: float, text: str, **look: Any) -> None:
     """Write at this many inches right of the axes' left edge and at the height of a row."""
     axes.text(inches / (WIDTH - LEFT - RIGHT), row, text, transform=axes.get_yaxis_transform(), **look)

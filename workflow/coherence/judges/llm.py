@@ -18,8 +18,9 @@ from coherence.judges.frame import FRAME_NOTE, framed
 from coherence.judges.hearing import Heard, hear, refused_before
 from coherence.judges.masking import Masked, masked
 from coherence.judges.parts import merged, notes_for
-from coherence.judges.prompts import read_prompt
-from coherence.judges.schema import Answer, output_schema
+from coherence.judges.prompts import Prompt, read_prompt
+from coherence.judges.schema import PLACES, Answer, output_schema
+from coherence.judges.shown import without_thoughts
 from coherence.judges.windows import Window, room_for_transcript, smaller_room, tokens_in, windows
 from coherence.llm.account import Account
 from coherence.llm.batches import BatchClient
@@ -38,11 +39,16 @@ from coherence.llm.store import Failure, Reply, ReplyStore
 from coherence.records import Judgement, JudgementState, Record, Transcript
 from coherence.vocabulary import MAX_CONFIDENCE, MIN_CONFIDENCE
 
+NOT_RUN: Final = "not_run"
+NO_REPLY: Final = "no stored reply, and the run is offline"
 DEFAULT_RATING_AT_MOST: Final = 3  # the middle of the scale; the paper states no threshold
 
 IN_KEY: Final = frozenset(
     {
         "prompt",  # its text; a renamed file changes nothing
+        "drop",  # parts of that text
+        "replace",
+        "show_thoughts",
         "model",
         "max_tokens",
         "order",
@@ -86,6 +92,9 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
     """
 
     prompt: str
+    drop: tuple[str, ...] = ()
+    replace: dict[str, str] = {}
+    show_thoughts: bool = True
     model: str = "claude-sonnet-4-6"
     max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = DEFAULT_MAX_TOKENS
     order: Literal["transcript_first", "instructions_first"] = "transcript_first"
@@ -118,12 +127,17 @@ class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"`extra` cannot set {', '.join(named)}: leave it out")
 
 
+def prompt_of(settings: LlmSettings) -> Prompt:
+    """Return the judge's prompt, assembled; raises PromptError."""
+    return read_prompt(Path(settings.prompt), settings.drop, settings.replace)
+
+
 def rating_limit(settings: LlmSettings) -> int | None:
     """Return the highest rating that flags, None for a prompt that reports none.
 
     Raises PromptError for a `rating_at_most` on such a prompt.
     """
-    if read_prompt(Path(settings.prompt)).header.reports == "rating+spans":
+    if prompt_of(settings).reports == "rating+spans":
         return settings.rating_at_most or DEFAULT_RATING_AT_MOST
     if settings.rating_at_most is not None:
         raise PromptError(f"{settings.prompt}: `rating_at_most` is set, but the prompt reports no rating")
@@ -144,16 +158,26 @@ def connection_of(settings: LlmSettings, **changes: Any) -> Connection:
 
 
 class LlmJudge:
-    """Judges each transcript with `samples` replies of a model."""
+    """Judges each transcript with `samples` replies of a model.
+
+    With `not_run`, only stored replies are used, and what has none is unjudged (not_run) instead of an error.
+    """
 
     def __init__(
-        self, name: str, settings: LlmSettings, replies: Path, account: Account | None = None
+        self,
+        name: str,
+        settings: LlmSettings,
+        replies: Path,
+        account: Account | None = None,
+        not_run: bool = False,
     ) -> None:
         self.name = name
+        self._not_run = not_run
         self._account = account
         self._settings = settings
-        self._prompt = read_prompt(Path(settings.prompt))
-        self._reports = self._prompt.header.reports
+        self._prompt = prompt_of(settings)
+        self._reports = self._prompt.reports
+        self._where = PLACES.get(self._reports, quotes.AGENTS)
         self._limit = rating_limit(settings)
         self._room = settings.window_tokens or room_for_transcript(
             settings.model, FRAME_NOTE + self._prompt.text, settings.max_tokens
@@ -166,9 +190,16 @@ class LlmJudge:
         Raises CredentialError, ServiceError or BudgetError, or offline ReplyMissingError, after all that
         could be judged.
         """
+        if self._not_run:
+            return self._replayed(transcripts)
         kind = BatchClient if self._settings.mode == "batch" else Client
         client = kind(self._store, connection_of(self._settings), self._account)
         return client.each(self._pairs(transcripts), self._judged_masked)
+
+    def _replayed(self, transcripts: Iterable[Transcript]) -> Iterator[Judgement]:
+        client = Client(self._store, connection_of(self._settings, offline=True))
+        with suppress(ReplyMissingError):  # each transcript it is about has been answered for
+            yield from client.each(self._pairs(transcripts), self._judged_or_not_run)
 
     def rehearse(self, transcripts: Iterable[Transcript], watch: Watch) -> None:
         """Go through the judging with stored replies only, telling `watch` of every request.
@@ -190,7 +221,8 @@ class LlmJudge:
 
     def request(self, transcript: Transcript) -> Request:
         """Return what is sent for a transcript that is not divided, its secrets masked."""
-        return self._request(self._masked(transcript).transcript)
+        hidden = self._masked(transcript).transcript
+        return self._request(hidden if self._settings.show_thoughts else without_thoughts(hidden))
 
     def _request(self, transcript: Transcript, notes: str = "") -> Request:
         """Return what is sent for a masked transcript; `notes` say what a part of one is a part of."""
@@ -219,12 +251,22 @@ class LlmJudge:
         """Judge the masked transcript: quotes are looked up in what was sent."""
         hidden, sample = pair
         judgement = await self._judged((hidden.transcript, sample), ask)
-        return replace(judgement, masked=hidden.total if judgement.reply else 0)
+        masked_places = hidden.total if judgement.reply else 0
+        return replace(judgement, masked=masked_places, substrate=hidden.transcript.substrate)
+
+    async def _judged_or_not_run(self, pair: tuple[Masked, int], ask: Ask) -> Judgement:
+        try:
+            return await self._judged_masked(pair, ask)
+        except ReplyMissingError:
+            hidden, sample = pair
+            return self._judgement(hidden.transcript, sample, "unjudged", reason=NOT_RUN, detail=NO_REPLY)
 
     async def _judged(self, pair: tuple[Transcript, int], ask: Ask) -> Judgement:
         transcript, sample = pair
-        if transcript.substrate == "none":
+        if transcript.substrate == "none" and self._reports not in PLACES:
             return self._judgement(transcript, sample, "unflagged", detail="no thought to judge: not sent")
+        if not self._settings.show_thoughts:
+            transcript = without_thoughts(transcript)
         request, room, refused = self._request(transcript), self._room, tuple[str, ...]()
         if self._fits(request):
             heard = await self._hear(request, sample, ask)
@@ -255,7 +297,9 @@ class LlmJudge:
             request = self._request(part.transcript, notes_for(part, before, self._reports))
             heard = await self._hear(request, sample, ask)
             if heard.answer is not None:
-                before = replace(heard.answer, spans=quotes.checked(heard.answer.spans, transcript))
+                before = replace(
+                    heard.answer, spans=quotes.checked(heard.answer.spans, transcript, self._where)
+                )
                 heard = replace(heard, answer=before)
             answered.append((part, heard))
         return answered
@@ -263,7 +307,7 @@ class LlmJudge:
     def _read(self, transcript: Transcript, sample: int, heard: Heard, parts: int = 1) -> Judgement:
         """Return what was heard as a judgement: nothing that was lost on the way makes it unflagged."""
         answer = heard.answer or Answer("", ())
-        spans = quotes.checked(answer.spans, transcript)
+        spans = quotes.checked(answer.spans, transcript, self._where)
         state = self._state(answer)
         if heard.reason is not None and state == "unflagged":
             state = "unjudged"
@@ -299,7 +343,7 @@ class LlmJudge:
             substrate=transcript.substrate,
             sample=sample,
             model=self._settings.model,
-            basis=self._prompt.basis,
+            basis=self._prompt.basis + ("" if self._settings.show_thoughts else ", thoughts not shown"),
             **fields,
         )
 

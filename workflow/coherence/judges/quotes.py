@@ -12,7 +12,7 @@ not_checkable  there is no text to look in
 
 Offsets refer to the original text: text[start:end] is what the transcript says. Only the agent's own words
 count: an acknowledgment in a thought, else a message; an action in a call (the text that `frame.call_text`
-gives), else a message, else a thought.
+gives), else a message, else a thought. `Where` says otherwise for passages of other kinds.
 """
 
 import re
@@ -24,7 +24,7 @@ from typing import Final
 import msgspec
 
 from coherence.judges.frame import step_texts
-from coherence.records import QuoteCheck, QuoteField, QuoteVerdict, Span, Transcript
+from coherence.records import QuoteCheck, QuoteField, QuoteVerdict, Record, Span, Transcript
 
 ACKNOWLEDGMENT_FIELDS: Final[tuple[QuoteField, ...]] = ("thought", "message")
 ACTION_FIELDS: Final[tuple[QuoteField, ...]] = ("call", "message", "thought")
@@ -56,19 +56,33 @@ _HEADING: Final = re.compile(r"\A\s*\[(?:[^\]\n]* )?(?:thought|message|call)\]\s
 _ELISION: Final = re.compile(r"\s*(?:\[\.{3,}\]|\(\.{3,}\)|\.{3,})\s*")
 
 
-def checked(spans: Iterable[Span], transcript: Transcript) -> tuple[Span, ...]:
+class Where(Record, frozen=True):
+    """In which fields the first and the second quote may stand, the likeliest first.
+
+    With `anyone` also in what the system and the user wrote.
+    """
+
+    first: tuple[QuoteField, ...] = ACKNOWLEDGMENT_FIELDS
+    second: tuple[QuoteField, ...] = ACTION_FIELDS
+    anyone: bool = False
+
+
+AGENTS: Final = Where()
+
+
+def checked(spans: Iterable[Span], transcript: Transcript, where: Where = AGENTS) -> tuple[Span, ...]:
     """Return the spans with the verdicts on both quotes; the judge's own step numbers stay as they are."""
     spans = tuple(spans)
     if not spans:
         return ()
-    places = Places(transcript)
+    places = Places(transcript, where.anyone)
     return tuple(
         msgspec.structs.replace(
             span,
             acknowledgment_check=places.check(
-                span.acknowledgment_quote, span.acknowledgment_step, ACKNOWLEDGMENT_FIELDS
+                span.acknowledgment_quote, span.acknowledgment_step, where.first
             ),
-            action_check=places.check(span.action_quote, span.action_step, ACTION_FIELDS),
+            action_check=places.check(span.action_quote, span.action_step, where.second),
         )
         for span in spans
     )
@@ -124,12 +138,12 @@ class Passage:
 class Places:
     """Where quotes can stand in one transcript."""
 
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: Transcript, anyone: bool = False) -> None:
         self._checkable = bool(transcript.steps)
         self._passages = [
             Passage(step.number, *text)
             for step in transcript.steps
-            if step.source == "agent"
+            if anyone or step.source == "agent"
             for text in step_texts(step)
         ]
 

@@ -28,6 +28,7 @@ from coherence.errors import InputError
 from coherence.files import digest, read_numbered_lines
 from coherence.judges import quotes
 from coherence.judges.flagging import AbsentQuote, verified
+from coherence.judges.schema import PLACES, Reports
 from coherence.records import (
     SPAN_SCHEMA,
     Judgement,
@@ -150,7 +151,7 @@ class RecordedJudge:
     """Repeats the verdicts of a file; its lines may speak of `trials`, which are given by id.
 
     `rating_at_most` decides the state of every line that has a rating; `reader` keeps one reader's lines;
-    `absent_quote` is as in `flagging`.
+    `absent_quote` is as in `flagging`, `reports` as in a prompt's header: it says where quotes may stand.
     Raises InputError naming file and line for a line that cannot be read, fits several trials, or repeats
     another one's trial and sample.
     `unmatched` counts the lines on trials that are not there.
@@ -164,12 +165,14 @@ class RecordedJudge:
         rating_at_most: int | None = None,
         reader: str | None = None,
         absent_quote: AbsentQuote = "keep",
+        reports: Reports = "spans",
     ) -> None:
         self.name = name
         self._reader = reader
         self.unmatched = 0
         self._rating_at_most = rating_at_most
         self._absent_quote = absent_quote
+        self._where = PLACES.get(reports, quotes.AGENTS)
         self._verdicts = self._read(path, trials)
         self._basis = f"{path.name} {digest(path.read_bytes())[:12]}"
 
@@ -220,7 +223,7 @@ class RecordedJudge:
             reason=verdict.reason,
             detail=verdict.detail,
             summary=verdict.summary,
-            spans=quotes.checked(verdict.spans or (), transcript),
+            spans=quotes.checked(verdict.spans or (), transcript, self._where),
             spans_known=(verdict.spans is not None and verdict.spans_known) or verdict.state != "flagged",
             rating=verdict.rating,
             substrate=transcript.substrate if transcript.steps else verdict.substrate or "unknown",
