@@ -18,6 +18,7 @@ COMMANDS: Final[dict[str, str]] = {
     "judge": "judge each transcript",
     "paraphrase": "rewrite the thoughts of flagged trajectories, and judge them once more",
     "prompt": "print what an llm judge is asked",
+    "prefix": "judge growing prefixes of each transcript, so that no flag rests on hindsight",
     "estimate": "say what the requests that are still to be sent would cost",
     "replies": "list, verify or prune the stored replies",
     "batches": "list the batches under way, or cancel one",
