@@ -32,6 +32,7 @@ COMMANDS: Final[dict[str, str]] = {
     "report": "write the report and the trajectory pages",
     "show": "print the failure rates and where the report is",
     "sample": "answer items repeatedly by a model or a command: a table of outcomes",
+    "labels": "give trajectories to a reader as a sheet with pages, and read the filled sheet",
     "agreement": "compare a judge with reference labels",
     "schema": "print the JSON schema of the config or of exported spans",
 }
