@@ -105,6 +105,24 @@ def test_a_failed_call_leaves_the_prefix_unjudged_and_is_tried_again(folder: Pat
     assert {w.state for w in read_lines(folder / WORDS, PrefixJudgement)} == {"flagged", "unflagged"}
 
 
+def test_what_stopped_goes_on_where_it_was(folder: Path) -> None:
+    with serving() as server:
+        path = config(folder, server)
+        settings = json.loads(path.read_text())
+        settings["judges"]["detector"] |= {"concurrency": 1}
+        path.write_text(json.dumps(settings))
+        stage(path, *STAGES[:4])
+        assert len(server.received) == 2
+        server.dealers.append(
+            lambda number, _: failure(401, "authentication_error", "no") if number == 3 else None
+        )
+        assert main(["prefix", "--config", str(path)]) == 1
+        assert len(server.received) == 4  # one prefix answered and stored, one turned away, then no more
+        stage(path, *STAGES[4:])
+        assert len(server.received) == 7
+    assert {w.state for w in read_lines(folder / WORDS, PrefixJudgement)} == {"flagged", "unflagged"}
+
+
 def test_the_calls_have_a_name_of_their_own_in_the_ledger(folder: Path) -> None:
     with serving() as server:
         stage(config(folder, server), *STAGES)

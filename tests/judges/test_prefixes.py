@@ -122,6 +122,14 @@ def test_recorded_lines_name_the_prefix_and_the_whole_apart(tmp_path: Path) -> N
     assert judge.unmatched == 1
 
 
+def test_verdicts_on_prefixes_that_the_grid_does_not_make_are_told(tmp_path: Path) -> None:
+    lines = ({"trajectory": name, "after_step": n, "state": "unflagged"} for name in "ab" for n in (3, 4))
+    judge = recorded(tmp_path / "labels.jsonl", *lines, {"trajectory": "a", "state": "unflagged"})
+    cutter = Cutter(EVERY)
+    assert len(list(judge.judge(cutter.prefixes([transcript("a")])))) == 2
+    assert cutter.strays(judge.subjects) == ["a@4"]
+
+
 def test_a_quote_from_later_is_not_in_the_prefix(tmp_path: Path) -> None:
     late = {**SPAN, "acknowledgment_quote": "Thought 9.", "acknowledgment_step": 9}
     judge = recorded(

@@ -209,7 +209,7 @@ def manipulated(config: Config, loaded: list[Loaded]) -> Iterator[Manipulated]:
 def prefixed(config: Config, loaded: list[Loaded]) -> Prefixed:
     """Return the judgements of prefixes, by dataset and judge."""
     return {
-        data.name: {judge: tuple(data.prefix_judgements(judge)) for judge in config.prefixes_of(data.name)}
+        data.name: {judge: data.prefix_judgements(judge) for judge in config.prefixes_of(data.name)}
         for data in loaded
     }
 

@@ -97,10 +97,10 @@ class Loaded:
         for shard in self.shards:
             yield from read_lines(self.layout.shard(self.name, f"prefix-{judge}", shard), PrefixJudgement)
 
-    def all_prefix_judgements(self) -> dict[str, list[PrefixJudgement]]:
+    def all_prefix_judgements(self) -> dict[str, Iterator[PrefixJudgement]]:
         """Return the judgements of prefixes, each judge's under the name it has in the ledger for them."""
         judges = self.config.prefixes_of(self.name)
-        return {f"{judge}{ON_PREFIXES}": list(self.prefix_judgements(judge)) for judge in judges}
+        return {f"{judge}{ON_PREFIXES}": self.prefix_judgements(judge) for judge in judges}
 
     def rows(self) -> tuple[Row, ...]:
         """Return the table: a row a trajectory."""

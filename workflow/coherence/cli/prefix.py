@@ -77,8 +77,12 @@ def judged(config: Config, dataset: str, name: str, shard: int) -> Iterator[Pref
     cutter = Cutter(config.prefixes[name])
     said = judge.judge(cutter.prefixes(transcripts_of(config, dataset, shard)))
     yield from map(cutter.placed, said)
-    if isinstance(judge, Recorded) and judge.unmatched:
-        say(f"prefix {name}: {judge.unmatched} lines of its file are on no trajectory of {dataset}")
+    if isinstance(judge, Recorded):
+        strays = cutter.strays(judge.subjects)
+        if judge.unmatched:
+            say(f"prefix {name}: {judge.unmatched} lines of its file are on no trajectory of {dataset}")
+        if strays:
+            say(f"prefix {name}: verdicts on {len(strays)} prefixes are unused: the grid makes no such")
 
 
 def judge_shard(config: Config, dataset: str, name: str, shard: int) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from typing import Final
 
@@ -91,7 +91,7 @@ class Provenance(Record, frozen=True):
     datasets: dict[str, tuple[Origin, ...]]
 
 
-def origins(entries: list[Entry], words: Mapping[str, Sequence[Judgement]]) -> tuple[Origin, ...]:
+def origins(entries: list[Entry], words: Mapping[str, Iterable[Judgement]]) -> tuple[Origin, ...]:
     """Return the origin of each trajectory of a dataset."""
     rests_on: dict[str, dict[str, tuple[str, ...]]] = {}
     for judge, judgements in words.items():

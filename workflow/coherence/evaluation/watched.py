@@ -4,12 +4,14 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from coherence.evaluation.first_flags import Timeline
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import MISSING, Row, Verdict, by_dataset, majority
 from coherence.records import JudgementState, OutcomeStatus, PrefixJudgement, Record
 
-Prefixed = Mapping[str, Mapping[str, Sequence[PrefixJudgement]]]  # by dataset, then by judge
+Prefixed = Mapping[str, Mapping[str, Iterable[PrefixJudgement]]]  # by dataset, then by judge
 
 
 class Look(Record, frozen=True):
@@ -109,7 +111,8 @@ def looks_of(words: Iterable[PrefixJudgement]) -> list[Look]:
 def _by_trajectory(words: Iterable[PrefixJudgement]) -> dict[str, list[PrefixJudgement]]:
     found: dict[str, list[PrefixJudgement]] = defaultdict(list)
     for word in words:
-        found[word.trajectory].append(word)
+        # There are many to a run, and what each says in full is not looked at here.
+        found[word.trajectory].append(replace(word, spans=(), summary="", detail="", replies=()))
     return found
 
 

@@ -69,6 +69,11 @@ class Cutter:
                 self._places[prefix.id] = (transcript.id, numbers[length - 1], length, len(numbers))
                 yield prefix
 
+    def strays(self, ids: Iterable[str]) -> list[str]:
+        """Return those of the ids that are prefixes of transcripts cut here, and none that the grid makes."""
+        cut = {trajectory for trajectory, *_ in self._places.values()}
+        return sorted(id for id in ids if id.rpartition(AT)[0] in cut and id not in self._places)
+
     def placed(self, word: Judgement) -> PrefixJudgement:
         """Return a judgement of one of the prefixes as one of the trajectory's prefixes."""
         trajectory, after_step, length, whole = self._places[word.trajectory]

@@ -179,6 +179,11 @@ class RecordedJudge:
         self._verdicts = self._read(path, trials)
         self._basis = f"{path.name} {digest(path.read_bytes())[:12]}"
 
+    @property
+    def subjects(self) -> frozenset[str]:
+        """The ids of the trajectories and prefixes that its lines are on."""
+        return frozenset(self._verdicts)
+
     def judge(self, transcripts: Iterable[Transcript]) -> Iterator[Judgement]:
         """Yield every recorded judgement of each transcript, or one that says it is missing."""
         for transcript in transcripts:
