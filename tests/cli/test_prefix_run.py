@@ -203,12 +203,7 @@ def test_a_run_as_the_user_runs_it(tmp_path: Path) -> None:
     other = msgspec.json.encode({"prefixes": {"rules-at-once": {"parts": 2}}})
     (folder / "other.json").write_bytes(other)
     done = snakemake(folder, "--configfile", "config/prefix.yaml", "other.json")
-    assert set(ran(done)) == {
-        "prefix",
-        "gather_prefixes",
-        "evaluate",
-        "figures",
-        "report",
-    }
+    assert {"gather_prefixes", "evaluate", "figures", "report"} <= set(ran(done))
+    assert not {"ingest", "preprocess", "judge"} & set(ran(done))
     assert ran(done).count("prefix") == 2
     assert kept.read_bytes() == before
