@@ -23,7 +23,7 @@ from messages_server import CUE, MessagesServer, failure, only_this_key, serving
 
 STAGES = (
     *(["ingest"], ["preprocess"], ["features"], ["judge"], ["prefix"], ["gather", "prefixes"]),
-    *(["table"], ["evaluate"], ["figures"], ["report"]),
+    *(["table"], ["outcomes"], ["incoherence"], ["evaluate"], ["figures"], ["report"]),
 )
 WORDS = "results/small/prefixes/detector.jsonl"
 # The first acting step of each run is its second; the server flags a thought with CUE and the call after it.
