@@ -171,17 +171,21 @@ def test_the_trace_names_the_replies_of_each_prefix(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("prefixes", "said"),
     [
-        ({"other": {"every": 2}}, "prefixes.other: no such judge; known: rules, human"),
+        ({"other": {"every": 2}}, "prefixes.other: no such judge; known: rules, human, second-look"),
         ({"rules": {}}, "exactly one of `every`, `parts` and `at`"),
         ({"rules": {"every": 2, "datasets": ["big"]}}, "no dataset big; known: small"),
         ({"rules": {"every": 2, "verdicts": "x.jsonl"}}, "only a recorded one repeats verdicts"),
         ({"rules": {"evry": 2}}, "'evry' was unexpected"),
-        ({"numbers": {"every": 2}}, "no such judge"),
+        ({"second-look": {"every": 2}}, "which would be hindsight"),
     ],
-    ids=["judge", "no grid", "dataset", "verdicts", "key", "nowhere"],
+    ids=["judge", "no grid", "dataset", "verdicts", "key", "of another"],
 )
 def test_a_wrong_section_is_named(prefixes: dict[str, Any], said: str, tmp_path: Path) -> None:
-    judges = {"rules": {"kind": "rules"}, "human": {"kind": "recorded", "path": "labels.jsonl"}}
+    judges = {
+        "rules": {"kind": "rules"},
+        "human": {"kind": "recorded", "path": "labels.jsonl"},
+        "second-look": {"kind": "llm", "prompt": "p.md", "of": "rules"},
+    }
     with pytest.raises(ConfigError, match=re.escape(said)):
         Run(json.loads(write_config(tmp_path, judges=judges, prefixes=prefixes).read_text()))
 

@@ -382,7 +382,7 @@ def check_prefixes(config: Config, origin: str) -> None:
             raise ConfigError(f"{origin}: prefixes.{name}: no such judge; known: {', '.join(config.judges)}")
         if of_another(judge):
             raise ConfigError(
-                f"{origin}: prefixes.{name}: looks at the spans another judge found in whole runs, which would "
+                f"{origin}: prefixes.{name}: looks at spans another judge found in whole runs, which would "
                 "be hindsight; name a judge that reads for itself"
             )
         readable = {dataset: config.has_text(dataset, name) for dataset in config.datasets}
