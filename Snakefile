@@ -26,6 +26,7 @@ include: "workflow/rules/judge.smk"
 include: "workflow/rules/paraphrase.smk"
 include: "workflow/rules/outcomes.smk"
 include: "workflow/rules/incoherence.smk"
+include: "workflow/rules/prefix.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/report.smk"
 

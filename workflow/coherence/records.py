@@ -217,6 +217,18 @@ class Judgement(Record, frozen=True, omit_defaults=False):
     schema: str = JUDGEMENT_SCHEMA
 
 
+class PrefixJudgement(Judgement, frozen=True, omit_defaults=False, kw_only=True):
+    """One judge's word on one prefix of `trajectory`: all up to and including step number `after_step`.
+
+    `steps_read` of the trajectory's `steps_whole` non-empty steps are in it. A line of these is one of
+    recorded verdicts too.
+    """
+
+    after_step: int
+    steps_read: int
+    steps_whole: int
+
+
 class Entry(Record, frozen=True):
     """One row of a dataset's index: the trial and what ingest counted, without the text.
 

@@ -25,6 +25,7 @@ rule evaluate:
         RUN.all_judged(),
         RUN.each_dataset("table.csv"),
         RUN.paraphrases.results(),
+        RUN.all_prefixed(),
     output:
         RUN.tables(),
     log:

@@ -8,6 +8,7 @@ rule report:
         RUN.all_shards("index", "preprocess"),
         RUN.all_judged(),
         RUN.paraphrases.results(),
+        RUN.all_prefixed(),
     output:
         report=RUN.layout.report,
         audit=RUN.layout.audit,

@@ -18,6 +18,7 @@ COMMANDS: Final[dict[str, str]] = {
     "judge": "judge each transcript",
     "paraphrase": "rewrite the thoughts of flagged trajectories, and judge them once more",
     "prompt": "print what an llm judge is asked",
+    "prefix": "judge growing prefixes of each transcript, so that no flag rests on hindsight",
     "estimate": "say what the requests that are still to be sent would cost",
     "replies": "list, verify or prune the stored replies",
     "batches": "list the batches under way, or cancel one",
@@ -31,6 +32,7 @@ COMMANDS: Final[dict[str, str]] = {
     "report": "write the report and the trajectory pages",
     "show": "print the failure rates and where the report is",
     "sample": "answer items repeatedly by a model or a command: a table of outcomes",
+    "labels": "give trajectories to a reader as a sheet with pages, and read the filled sheet",
     "agreement": "compare a judge with reference labels",
     "schema": "print the JSON schema of the config or of exported spans",
 }

@@ -85,3 +85,12 @@ def each_judge(config: Config, dataset: str, judge: str | None) -> list[str]:
     if judge is not None and judge not in known:
         raise ConfigError(f"--judge {judge}: the judges of dataset {dataset} are {', '.join(known)}")
     return known if judge is None else [judge]
+
+
+def each_prefixed(config: Config, dataset: str, judge: str | None) -> list[str]:
+    """Return the judge the command was asked for, or all that judge prefixes of the dataset."""
+    known = config.prefixes_of(dataset)
+    if judge is not None and judge not in known:
+        told = ", ".join(known) or "none; name it under `prefixes`"
+        raise ConfigError(f"--judge {judge}: the judges of prefixes of dataset {dataset} are {told}")
+    return known if judge is None else [judge]

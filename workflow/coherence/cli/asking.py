@@ -6,9 +6,10 @@ from typing import Protocol
 
 from coherence.cli.config import Config, LlmJudge
 from coherence.cli.judge import llm_judge, read_transcripts
-from coherence.cli.layout import Layout
+from coherence.cli.layout import ON_PREFIXES, Layout
 from coherence.cli.paraphrase import chosen, llm_rewriter, transcript_of
 from coherence.cli.paraphrase_config import LlmParaphrase
+from coherence.cli.prefix import prefixes_to_ask
 from coherence.errors import InputError
 from coherence.files import read_lines
 from coherence.judges import llm as judges
@@ -53,6 +54,10 @@ def askings(config: Config, dataset: str) -> Iterator[Asking]:
         if isinstance(section, LlmJudge):
             judge = llm_judge(config, name, section, dataset)
             yield Asking(dataset, name, section, judge, partial(transcripts, config, dataset))
+            if name in config.prefixes_of(dataset):
+                again = llm_judge(config, name, section, dataset, ON_PREFIXES)
+                shown = partial(prefixes_to_ask, config, dataset, name)
+                yield Asking(dataset, f"{name}{ON_PREFIXES}", section, again, shown)
     for name in config.paraphrases_of(dataset):
         yield from _paraphrased(config, dataset, name)
 

@@ -19,6 +19,7 @@ NOT_FOLLOWED: Final = frozenset(
         "code",
         "config",
         "paraphrase_config",
+        "prefix_config",
         "judge_file",
         "layout",
         "plan",

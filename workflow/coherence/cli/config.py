@@ -11,7 +11,9 @@ import msgspec
 import yaml
 from msgspec import Meta
 
+from coherence.cli import prefix_config
 from coherence.cli.paraphrase_config import ParaphraseSection, faults, judges_after
+from coherence.cli.prefix_config import PrefixSection
 from coherence.cli.sections import Incoherence, OutcomeSet, Positive, Section
 from coherence.errors import ConfigError
 from coherence.files import digest
@@ -24,7 +26,7 @@ from coherence.preprocess import PreprocessSettings
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 MADE = (
     "ablations audit.html config examples figures ledger.csv logs memo outcomes.json outcomes.parquet pages "
-    "provenance.json real replication replies report.html samples tables tasks"
+    "prefix provenance.json real replication replies report.html samples tables tasks"
 )
 RESERVED = frozenset(MADE.split())
 KINDS = {"judges": "llm, recorded, rules", "paraphrases": "llm, recorded, removed, rules"}
@@ -159,6 +161,7 @@ class Config(Section, frozen=True):
     paraphrases: dict[str, ParaphraseSection] = {}
     budget_usd: Annotated[float, Meta(ge=0)] | None = None
     offline: bool = False
+    prefixes: dict[str, PrefixSection] = {}
     preprocess: PreprocessSettings = PreprocessSettings()
     evaluation: Evaluation = Evaluation()
     outcomes: dict[str, OutcomeSet] = {}
@@ -191,6 +194,14 @@ class Config(Section, frozen=True):
         """Return the names of the judges of a dataset that judge it once more, paraphrased."""
         own = self.judges_of(dataset)
         return [name for name in judges_after(self.paraphrases[paraphrase]) if name in own]
+
+    def prefixes_of(self, dataset: str) -> list[str]:
+        """Return the names of the judges that judge prefixes of a dataset, which has text to cut."""
+        return [
+            name
+            for name, section in self.prefixes.items()
+            if (section.datasets is None or dataset in section.datasets) and self.has_text(dataset, name)
+        ]
 
     def has_text(self, dataset: str, judge: str) -> bool:
         """Return whether a dataset has text, and the judge verdicts on it."""
@@ -363,6 +374,24 @@ def check_paraphrases(config: Config, origin: str) -> None:
             raise ConfigError(f"{origin}: paraphrases.{name}.{key}: {fault}")
 
 
+def check_prefixes(config: Config, origin: str) -> None:
+    """Raise ConfigError for prefixes of a judge that is not there, or that has nothing to go by."""
+    for name, section in config.prefixes.items():
+        judge = config.judges.get(name)
+        if judge is None:
+            raise ConfigError(f"{origin}: prefixes.{name}: no such judge; known: {', '.join(config.judges)}")
+        if of_another(judge):
+            raise ConfigError(
+                f"{origin}: prefixes.{name}: looks at spans another judge found in whole runs, which would "
+                "be hindsight; name a judge that reads for itself"
+            )
+        readable = {dataset: config.has_text(dataset, name) for dataset in config.datasets}
+        recorded = isinstance(judge, RecordedJudge)
+        path = judge.path if isinstance(judge, RecordedJudge) else None
+        for key, fault in prefix_config.faults(section, recorded, path, readable):
+            raise ConfigError(f"{origin}: prefixes.{name}.{key}: {fault}")
+
+
 def parse(raw: Any, origin: str) -> Config:
     """Return the typed config of a plain mapping; raise ConfigError naming each bad key."""
     try:
@@ -375,6 +404,7 @@ def parse(raw: Any, origin: str) -> Config:
     check_outcomes(config, origin)
     check_ablations(config, origin)
     check_others(config, origin)
+    check_prefixes(config, origin)
     return config
 
 

@@ -3,13 +3,15 @@
 import argparse
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge, of_another
 from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
 from coherence.cli.paraphrase_loading import each_loaded
 from coherence.cli.variants import ablations_of, variants_of
-from coherence.evaluation import ablations_table, published_table, repeats
+from coherence.evaluation import ablations_table, monitor, prefix_table, published_table, repeats
 from coherence.evaluation.attrition import attrition
 from coherence.evaluation.audit import audit_tables
 from coherence.evaluation.cost import Cost, cost_table, count_costs
@@ -30,6 +32,7 @@ from coherence.evaluation.published_table import Beside
 from coherence.evaluation.render import Table, write_table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, by_dataset, majority
+from coherence.evaluation.watched import Prefixed, watched
 from coherence.features import FEATURES, MARKER_PREFIX
 from coherence.files import write_json
 from coherence.judges.llm import prompt_of, rating_limit
@@ -161,6 +164,9 @@ def evaluated(config: Config) -> Evaluated:
     }
     evaluation = evaluate(rows, settings, timelines, costs_of(config))
     rewritten, summed = paraphrase_tables(list(manipulated(config, loaded)))
+    evaluation = replace(
+        evaluation, watched=tuple(watched(rows, prefixed(config, loaded), timelines, settings))
+    )
     published = read_published(PUBLISHED / "counts.toml")
     numbers = read_numbers(PUBLISHED / "numbers.csv")
     beside = tuple(published_table.beside(numbers, published, evaluation, rows, summed))
@@ -173,6 +179,7 @@ def evaluated(config: Config) -> Evaluated:
         *audit_tables(published),
         published_table.table(beside, settings),
         repeated(loaded, rows, settings),
+        *prefix_tables(config, evaluation),
         *counts(config, loaded),
     )
     return Evaluated(evaluation, beside, made)
@@ -197,6 +204,21 @@ def manipulated(config: Config, loaded: list[Loaded]) -> Iterator[Manipulated]:
                 seeds=seeds_of(config, judge),
                 simulated=config.datasets[made.dataset].simulated,
             )
+
+
+def prefixed(config: Config, loaded: list[Loaded]) -> Prefixed:
+    """Return the judgements of prefixes, by dataset and judge."""
+    return {
+        data.name: {judge: data.prefix_judgements(judge) for judge in config.prefixes_of(data.name)}
+        for data in loaded
+    }
+
+
+def prefix_tables(config: Config, evaluation: Evaluation) -> Iterator[Table]:
+    """Yield the tables of runs on the way, where prefixes are judged."""
+    if any(map(config.prefixes_of, config.datasets)):
+        yield prefix_table.table(tuple(prefix_table.on_the_way(evaluation.watched)))
+        yield monitor.table(tuple(monitor.monitors(evaluation.watched)))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

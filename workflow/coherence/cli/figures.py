@@ -19,6 +19,7 @@ from coherence.figures.precision import precision
 from coherence.figures.published import published
 from coherence.figures.style import save
 from coherence.figures.tertiles import tertiles
+from coherence.figures.true_lead_time import true_lead_time
 from coherence.files import read_json
 
 DRAWN: Final[dict[str, Callable[[Evaluation], Figure]]] = {
@@ -45,10 +46,13 @@ def run(args: argparse.Namespace) -> int:
         own = of_dataset(evaluation, dataset)
         for name, draw in DRAWN.items():
             save(draw(own), layout.figures, f"{dataset}.{name}")
+        if config.prefixes_of(dataset):
+            save(true_lead_time(own.watched), layout.figures, f"{dataset}.prefix")
     beside = read_json(layout.beside, tuple[Beside, ...])
     save(published(beside, evaluation.settings.simulated), layout.figures, "published")
     if config.evaluation.ablations:
         save(ablations(evaluation.ablations), layout.figures, "ablations")
-    made = len(DRAWN) * len(config.datasets) + 1 + bool(config.evaluation.ablations)
+    cut = sum(bool(config.prefixes_of(dataset)) for dataset in config.datasets)
+    made = len(DRAWN) * len(config.datasets) + cut + 1 + bool(config.evaluation.ablations)
     say(f"figures: {made} figures in {layout.figures}")
     return 0

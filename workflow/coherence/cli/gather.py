@@ -6,7 +6,14 @@ from typing import Any
 
 import msgspec
 
-from coherence.cli.arguments import add_dataset_arguments, config_of, each_dataset, each_judge, say
+from coherence.cli.arguments import (
+    add_dataset_arguments,
+    config_of,
+    each_dataset,
+    each_judge,
+    each_prefixed,
+    say,
+)
 from coherence.cli.loading import Loaded
 from coherence.evaluation.attrition import Missing, missing
 from coherence.features import FEATURES
@@ -81,9 +88,17 @@ def gather_judgements(loaded: Loaded, judge: str) -> None:
     write_lines(loaded.layout.judgements(loaded.name, judge), words)
 
 
+def gather_prefixes(loaded: Loaded, judge: str) -> None:
+    """Write one judge's judgements of prefixes, ordered by trajectory, length and sample."""
+    words = sorted(
+        loaded.prefix_judgements(judge), key=lambda word: (word.trajectory, word.steps_read, word.sample)
+    )
+    write_lines(loaded.layout.prefixes(loaded.name, judge), words)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("what", choices=("index", "features", "judgements"))
+    parser.add_argument("what", choices=("index", "features", "judgements", "prefixes"))
     parser.add_argument("--judge", help="one judge (default: all)")
     add_dataset_arguments(parser)
 
@@ -97,6 +112,9 @@ def run(args: argparse.Namespace) -> int:
             gather_index(loaded)
         elif args.what == "features":
             gather_features(loaded)
+        elif args.what == "prefixes":
+            for judge in each_prefixed(config, name, args.judge):
+                gather_prefixes(loaded, judge)
         else:
             for judge in each_judge(config, name, args.judge):
                 gather_judgements(loaded, judge)

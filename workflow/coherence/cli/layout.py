@@ -15,6 +15,8 @@ FIGURES = ("gaps", "tertiles", "precision", "overlap", "lead-time", "first-flag"
 REPEATED_FIGURES = ("composition", "strata", "votes")
 INGESTED = "repeats"
 
+ON_PREFIXES = " on prefixes"  # behind a judge's name, in the ledger and in what is traced
+
 
 class Layout:
     """The paths of one run, below its results folder."""
@@ -69,6 +71,10 @@ class Layout:
     def task_page(self, dataset: str, task: str) -> Path:
         """The page of one task, named so that any task has a file."""
         return self.results / "pages" / "tasks" / dataset / f"{safe_id(task, task)}.html"
+
+    def prefixes(self, dataset: str, judge: str) -> Path:
+        """All judgements of one judge on prefixes of one dataset's trajectories."""
+        return self.dataset(dataset) / "prefixes" / f"{judge}.jsonl"
 
     def page(self, dataset: str, trajectory: str) -> Path:
         """The page of one trajectory."""

@@ -6,14 +6,14 @@ from functools import cached_property
 from coherence.cli.config import Config
 from coherence.cli.features import Measured
 from coherence.cli.ingest import FileReport
-from coherence.cli.layout import Layout
+from coherence.cli.layout import ON_PREFIXES, Layout
 from coherence.errors import InputError
 from coherence.evaluation.attrition import exclusions
 from coherence.evaluation.first_flags import Timeline
 from coherence.evaluation.table import Row, build_rows
 from coherence.files import read_lines
 from coherence.preprocess import Prepared
-from coherence.records import Entry, Judgement
+from coherence.records import Entry, Judgement, PrefixJudgement
 
 
 class Loaded:
@@ -91,6 +91,16 @@ class Loaded:
     def all_judgements(self) -> dict[str, list[Judgement]]:
         """Return the judgements of each of the dataset's judges."""
         return {judge: list(self.judgements(judge)) for judge in self.config.judges_of(self.name)}
+
+    def prefix_judgements(self, judge: str) -> Iterator[PrefixJudgement]:
+        """Yield one judge's judgements of prefixes, shard by shard."""
+        for shard in self.shards:
+            yield from read_lines(self.layout.shard(self.name, f"prefix-{judge}", shard), PrefixJudgement)
+
+    def all_prefix_judgements(self) -> dict[str, Iterator[PrefixJudgement]]:
+        """Return the judgements of prefixes, each judge's under the name it has in the ledger for them."""
+        judges = self.config.prefixes_of(self.name)
+        return {f"{judge}{ON_PREFIXES}": self.prefix_judgements(judge) for judge in judges}
 
     def rows(self) -> tuple[Row, ...]:
         """Return the table: a row a trajectory."""

@@ -2,7 +2,7 @@
 
 import argparse
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from typing import Final
 
@@ -15,6 +15,8 @@ from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
 from coherence.cli.paraphrase_report import paraphrases_of
 from coherence.cli.paraphrase_targets import TABLES as PARAPHRASE
+from coherence.cli.prefix_report import TABLES as PREFIX
+from coherence.cli.prefix_report import prefix_section
 from coherence.evaluation import render
 from coherence.evaluation.audit import introduction, what_this_does_not_show
 from coherence.evaluation.evaluate import Evaluation, of_dataset
@@ -89,7 +91,7 @@ class Provenance(Record, frozen=True):
     datasets: dict[str, tuple[Origin, ...]]
 
 
-def origins(entries: list[Entry], words: dict[str, list[Judgement]]) -> tuple[Origin, ...]:
+def origins(entries: list[Entry], words: Mapping[str, Iterable[Judgement]]) -> tuple[Origin, ...]:
     """Return the origin of each trajectory of a dataset."""
     rests_on: dict[str, dict[str, tuple[str, ...]]] = {}
     for judge, judgements in words.items():
@@ -232,6 +234,7 @@ def sections(
     tables: dict[str, Table],
     figures: dict[str, list[Figure]],
     spans: list[SpanList],
+    prefixes: tuple[Section, ...],
     repeated: tuple[Section, ...],
     rewritten: list[PageList],
 ) -> tuple[Section, ...]:
@@ -262,6 +265,7 @@ def sections(
                 *figures["first-flag"],
             ),
         ),
+        *prefixes,
         *([Section("Does a flag survive other words?", (*paraphrased, *rewritten))] if paraphrased else []),
         Section("Further tests", (*with_rows(tables, *FURTHER), *figures["ablations"])),
         *repeated,
@@ -270,7 +274,7 @@ def sections(
             tuple(
                 block
                 for name, block in tables.items()
-                if name not in (*MAIN, *FURTHER, *REPEATED, *AUDIT, *PARAPHRASE) and block.rows
+                if name not in (*MAIN, *PREFIX, *FURTHER, *REPEATED, *AUDIT, *PARAPHRASE) and block.rows
             ),
         ),
         Section("Flagged spans", tuple(spans)),
@@ -318,7 +322,7 @@ def write_report(config: Config) -> int:
         lists += rewritten.lists
         notes.append(dataset_note(config, name, entries, loaded.exclusions))
         spans += span_lists(config, entries, words, paged)
-        traced[name] = origins(entries, {**words, **rewritten.words})
+        traced[name] = origins(entries, {**words, **rewritten.words, **loaded.all_prefix_judgements()})
         pages += [layout.page(name, trajectory) for trajectory in sorted(paged)]
         pages += [*(layout.task_page(name, task) for task in tasks), *rewritten.pages]
     repeated = repeated_section.sections(config, layout, tables, links)
@@ -326,7 +330,14 @@ def write_report(config: Config) -> int:
         title=config.report.title,
         config=config.name,
         datasets=tuple(notes),
-        sections=sections(tables, figure_blocks(config, layout, evaluation), spans, repeated, lists),
+        sections=sections(
+            tables,
+            figure_blocks(config, layout, evaluation),
+            spans,
+            prefix_section(config, evaluation, tables),
+            repeated,
+            lists,
+        ),
         beside=((layout.audit.name, AUDIT_TITLE),),
         citation=CITATION,
         provenance=(

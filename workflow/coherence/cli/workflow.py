@@ -46,6 +46,7 @@ INCOHERENCE_TABLES = (
     *("failing_tasks", "meeting", "outcome_groups"),
 )
 NOT_RUN = b'"reason":"not_run"'
+PREFIX_TABLES = ("prefix", "monitor")  # only where prefixes are judged
 TABLE_KINDS = ("csv", "md", "tex")
 FIGURE_KINDS = ("png", "pdf", "svg")
 
@@ -128,7 +129,8 @@ class Run:
                     path.unlink(missing_ok=True)
         for judge in self.config.judges_of(dataset):
             if isinstance(self.config.judges[judge], LlmJudge):
-                for path in map(Path, self.shards(f"judge-{judge}", dataset)):
+                prefixed = self.shards(f"prefix-{judge}", dataset)  # none of these without `prefixes`
+                for path in map(Path, [*self.shards(f"judge-{judge}", dataset), *prefixed]):
                     if path.is_file() and self._is_unfinished(path):
                         path.unlink(missing_ok=True)
 
@@ -196,6 +198,24 @@ class Run:
         words = [path for dataset in self.config.datasets for path in self.judged(dataset)]
         return [*words, *(path for judge in self.config.judges for path in self.judge_files(judge))]
 
+    def prefixed(self, dataset: str) -> list[str]:
+        """Return the files of judgements on prefixes of a dataset, shard by shard."""
+        stages = (f"prefix-{judge}" for judge in self.config.prefixes_of(dataset))
+        return [path for stage in stages for path in self.shards(stage, dataset)]
+
+    def all_prefixed(self) -> list[str]:
+        """Return the files of judgements on prefixes of every dataset."""
+        return [path for dataset in self.config.datasets for path in self.prefixed(dataset)]
+
+    def prefix_files(self, judge: str) -> list[str]:
+        """Return the files that a judge of prefixes rests on."""
+        verdicts = self.config.prefixes[judge].verdicts
+        return self.judge_files(judge) if verdicts is None else [verdicts]
+
+    def prefix_version(self, judge: str) -> str:
+        """Return what makes a judge's work on prefixes stale."""
+        return self.version("prefix", made_by(self.config.judges[judge]), self.config.prefixes[judge])
+
     def judge_index(self, dataset: str, judge: str, shard: str) -> list[str]:
         """Return the index files a judge reads: a recorded one must know the trials of all shards."""
         if isinstance(self.config.judges[judge], RecordedJudge):
@@ -252,7 +272,7 @@ class Run:
         notes = {name: (dataset.simulated, dataset.notes) for name, dataset in self.config.datasets.items()}
         judges = {name: made_by(judge) for name, judge in self.config.judges.items()}
         paraphrases = {name: made_by(section) for name, section in self.config.paraphrases.items()}
-        asked = (self.config.evaluation, judges, notes, paraphrases)
+        asked = (self.config.evaluation, judges, notes, paraphrases, self.config.prefixes)
         return self.version("evaluate", *asked, published_digest())
 
     def report_version(self) -> str:
@@ -294,13 +314,15 @@ class Run:
 
     def tables(self) -> list[str]:
         """Return the result tables."""
-        made = self._tables((*TABLES, *self.paraphrases.tables))
+        prefixed = PREFIX_TABLES if self.all_prefixed() else ()
+        made = self._tables((*TABLES, *self.paraphrases.tables, *prefixed))
         layout = self.layout
         return [*made, *map(str, (layout.evaluation, layout.shown, layout.beside))]
 
     def figures(self) -> list[str]:
         """Return the figures, in every format."""
         stems = [f"{dataset}.{name}" for dataset in self.config.datasets for name in FIGURES]
+        stems += [f"{dataset}.prefix" for dataset in self.config.datasets if self.prefixed(dataset)]
         return self._figures([*stems, "published"])
 
     def _figures(self, stems: Iterable[str]) -> list[str]:
@@ -329,6 +351,12 @@ class Run:
             for judge in self.config.judges_of(dataset)
             for path in [*self.shards(f"judge-{judge}", dataset), str(self.layout.judgements(dataset, judge))]
         ]
+        cut = [
+            path
+            for dataset in self.config.datasets
+            for judge in self.config.prefixes_of(dataset)
+            for path in [*self.shards(f"prefix-{judge}", dataset), str(self.layout.prefixes(dataset, judge))]
+        ]
         joined = self.each_dataset(
             "index.csv",
             "ingest.csv",
@@ -342,5 +370,5 @@ class Run:
         last = [str(path) for path in (layout.report, layout.audit, layout.provenance, layout.page_list)]
         repeated = [str(layout.outcomes), str(layout.outcome_sets)]
         repeated += [*self.outcome_tables(), *self.incoherence_tables(), *self.repeated_figures()]
-        rewritten = self.paraphrases.targets()
-        return [*per_dataset, *judged, *joined, *rewritten, *repeated, *self.tables(), *self.figures(), *last]
+        repeated += self.paraphrases.targets()
+        return [*per_dataset, *judged, *cut, *joined, *repeated, *self.tables(), *self.figures(), *last]

@@ -79,6 +79,8 @@ def read_labels(path: Path) -> Iterator[Label]:
     """Yield the labels of a JSON Lines file (as `recorded` judges read); InputError names a bad line."""
     basis = f"{path.name} {digest(path.read_bytes())[:12]}" if path.is_file() else path.name
     for number, line in read_verdicts(path):
+        if line.after_step is not None:
+            continue  # on a prefix: agreement is on whole trajectories
         name, reader = line.file or line.trial or line.trajectory, str(line.reader or "unnamed")
         if name is None or line.state is None:
             raise InputError(

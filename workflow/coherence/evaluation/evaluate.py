@@ -36,6 +36,7 @@ from coherence.evaluation.selectivity import Selectivity
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.evaluation.tertiles import Third
+from coherence.evaluation.watched import Watched
 from coherence.records import Record
 
 
@@ -53,6 +54,7 @@ class Evaluation(Record, frozen=True):
     thirds: tuple[Third, ...]
     flag_curves: tuple[FlagCurves, ...]
     ablations: tuple[Ablation, ...] = ()
+    watched: tuple[Watched, ...] = ()
 
 
 def evaluate(

@@ -7,8 +7,9 @@ one of three ways:
     file        the end of the path of a file the trajectory was read from, in whole folder names
     trial       the attempt's name, for instance its folder's
 
-`dataset` narrows each of them. `state` may be left out where there is a `rating` and the judge has a
-threshold; an unjudged line needs a `reason`. Lines on trajectories that are not there are passed over.
+`dataset` narrows each of them. A line with `after_step` is on the prefix that ends with the step of that
+number, and on nothing else. `state` may be left out where there is a `rating` and the judge has a threshold;
+an unjudged line needs a `reason`. Lines on trajectories that are not there are passed over.
 
 A line of exported spans (spans.jsonl) is one span of a flagged verdict; the lines of one trajectory and
 sample belong together. What has no such line is missing: spans do not tell what was left unflagged.
@@ -28,6 +29,7 @@ from coherence.errors import InputError
 from coherence.files import digest, read_numbered_lines
 from coherence.judges import quotes
 from coherence.judges.flagging import AbsentQuote, verified
+from coherence.judges.prefixes import prefix_id
 from coherence.judges.schema import PLACES, Reports
 from coherence.records import (
     SPAN_SCHEMA,
@@ -68,6 +70,7 @@ class Verdict(Record, frozen=True):
     file: str | None = None
     trial: str | None = None
     dataset: str | None = None
+    after_step: int | None = None
     state: JudgementState | None = None
     reason: str | None = None
     detail: str = ""
@@ -176,6 +179,11 @@ class RecordedJudge:
         self._verdicts = self._read(path, trials)
         self._basis = f"{path.name} {digest(path.read_bytes())[:12]}"
 
+    @property
+    def subjects(self) -> frozenset[str]:
+        """The ids of the trajectories and prefixes that its lines are on."""
+        return frozenset(self._verdicts)
+
     def judge(self, transcripts: Iterable[Transcript]) -> Iterator[Judgement]:
         """Yield every recorded judgement of each transcript, or one that says it is missing."""
         for transcript in transcripts:
@@ -195,6 +203,8 @@ class RecordedJudge:
                 if trial is None:
                     self.unmatched += 1
                     continue
+                if verdict.after_step is not None:
+                    trial = prefix_id(trial, verdict.after_step)
                 earlier = lines.setdefault((trial, verdict.sample), number)
                 if earlier != number:
                     verdict = _joined(verdicts[trial][verdict.sample], verdict, earlier)

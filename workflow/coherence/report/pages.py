@@ -158,6 +158,13 @@ def marks_by_place(spans: Sequence[SpanView]) -> Mapping[Place, list[Mark]]:
     return marks
 
 
+def unmarked(transcript: Transcript) -> tuple[list[StepView], int]:
+    """Return the steps of a transcript without any judge's marks, and the characters shown of one text."""
+    lengths = [len(text) for step in transcript.steps for _, _, text in step_texts(step)]
+    limit = fitting_limit(lengths, PAGE_BUDGET, LONGEST_TEXT, SHORTEST_TEXT)
+    return [_step_view(step, {}, limit) for step in transcript.steps], limit
+
+
 def _step_view(step: Step, marks: Mapping[Place, Sequence[Mark]], limit: int) -> StepView:
     texts, met = [], list[Mark]()
     for field, index, text in step_texts(step):
