@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from coherence.llm.request import store_key
+from coherence.llm.settings import connection_of
 from coherence.sampling import asking, command_settings
-from coherence.sampling.asking import ModelSettings, connection_of, framed, request_for
+from coherence.sampling.asking import ModelSettings, framed, request_for
 from coherence.sampling.command_settings import CommandSettings
 from coherence.sampling.items import Item
 

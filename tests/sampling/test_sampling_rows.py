@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from coherence.incoherence.contract import COLUMNS
 from coherence.incoherence.stopping import Certify, Rule, Sprt
 from coherence.sampling.items import Item
-from coherence.sampling.rows import COLUMNS, Source, by_item, marked, outcome_row, sampled, used_of
+from coherence.sampling.rows import Source, by_item, marked, outcome_row, sampled, used_of
 from coherence.sampling.samples import Sample
 
 ITEM = Item("q", "q", "?", "choice", {"A": "x", "B": "y"}, "A", difficulty="hard")

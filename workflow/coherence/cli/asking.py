@@ -15,7 +15,7 @@ from coherence.files import read_lines
 from coherence.judges import llm as judges
 from coherence.llm.client import Watch
 from coherence.llm.request import Connection
-from coherence.paraphrase import llm as paraphrase
+from coherence.llm.settings import connection_of
 from coherence.paraphrase.checks import Checked
 from coherence.records import Record, Transcript
 
@@ -44,7 +44,7 @@ class Asking(Record, frozen=True):
         """Return how its requests travel."""
         if isinstance(self.section, LlmJudge):
             return judges.connection_of(self.section, offline=offline)
-        return paraphrase.connection_of(self.section, offline=offline)
+        return connection_of(self.section, offline=offline)
 
 
 def askings(config: Config, dataset: str) -> Iterator[Asking]:

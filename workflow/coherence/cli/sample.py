@@ -13,11 +13,12 @@ from coherence.cli.sample_shown import text_of
 from coherence.errors import ConfigError, InputError
 from coherence.evaluation.render import write_records
 from coherence.files import write_bytes, write_lines
+from coherence.incoherence.contract import COLUMNS
 from coherence.llm.account import Account
 from coherence.sampling.command import CommandSampler
 from coherence.sampling.items import Item, read_items
 from coherence.sampling.model import ModelSampler
-from coherence.sampling.rows import COLUMNS, SampledItem, by_item, marked, outcome_row, sampled, used_of
+from coherence.sampling.rows import SampledItem, by_item, marked, outcome_row, sampled, used_of
 from coherence.sampling.samples import REASONS, Reason, Sample
 
 OUTCOMES: Final = "outcomes.csv"

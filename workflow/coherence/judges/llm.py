@@ -7,7 +7,6 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
@@ -22,21 +21,20 @@ from coherence.judges.prompts import Prompt, read_prompt
 from coherence.judges.schema import PLACES, Answer, output_schema
 from coherence.judges.shown import without_thoughts
 from coherence.judges.windows import Window, room_for_transcript, smaller_room, tokens_in, windows
+from coherence.llm import settings as settings_of_calls
 from coherence.llm.account import Account
 from coherence.llm.batches import BatchClient
 from coherence.llm.client import Ask, Client, Watch
-from coherence.llm.models import Prices
 from coherence.llm.request import (
-    DEFAULT_MAX_TOKENS,
-    MOST_TOKENS,
     SAMPLING_API_VERSION,
     Cache,
     Connection,
     Request,
     store_key,
 )
+from coherence.llm.settings import CallSettings
 from coherence.llm.store import Failure, Reply, ReplyStore
-from coherence.records import Judgement, JudgementState, Record, Transcript
+from coherence.records import Judgement, JudgementState, Transcript
 from coherence.vocabulary import MAX_CONFIDENCE, MIN_CONFIDENCE
 
 NOT_RUN: Final = "not_run"
@@ -45,34 +43,20 @@ DEFAULT_RATING_AT_MOST: Final = 3  # the middle of the scale; the paper states n
 
 IN_KEY: Final = frozenset(
     {
+        *settings_of_calls.IN_KEY,
         "prompt",  # its text; a renamed file changes nothing
         "drop",  # parts of that text
         "replace",
         "show_thoughts",
-        "model",
-        "max_tokens",
         "order",
         "structured_output",
-        "effort",
-        "thinking",
-        "temperature",
-        "api_version",
-        "extra",
     }
 )
 NEUTRAL: Final = frozenset(
     {
-        "base_url",
-        "concurrency",
-        "max_retries",
-        "timeout_seconds",
-        "offline",
+        *settings_of_calls.NEUTRAL,
         "mask_secrets",  # the masked text is in the request, so that the key changes just where a secret was
-        "mode",  # a batch carries the same request: replies serve both modes
-        "poll_seconds",
         "samples",  # each sample's index is in its key, so that more samples keep the first ones
-        "cache",  # changes what the same request costs; switched on later, nothing is paid for again
-        "prices",
         "rating_at_most",  # applied to the reply, so that another threshold costs nothing
         "absent_quote",  # applied to the reply
         "ask_again",  # a second request after the first, which stays what it is
@@ -81,50 +65,25 @@ NEUTRAL: Final = frozenset(
     }
 )
 
-# A stream asked for as `extra` would be paid for and could not be read; the others would be passed over.
-NEVER_EXTRA: Final = ("max_tokens", "messages", "model", "stream", "system")
 
-
-class LlmSettings(Record, frozen=True, forbid_unknown_fields=True):
-    """What an llm judge is asked and how; None is not sent. A change of what is `IN_KEY` makes new requests.
-
-    A `temperature` also sends the last API version that takes one, unless `api_version` says otherwise.
-    """
+class LlmSettings(CallSettings, frozen=True, forbid_unknown_fields=True):
+    """What an llm judge is asked and how; None is not sent. What is `IN_KEY` makes new requests."""
 
     prompt: str
     drop: tuple[str, ...] = ()
     replace: dict[str, str] = {}
     show_thoughts: bool = True
     model: str = "claude-sonnet-4-6"
-    max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = DEFAULT_MAX_TOKENS
     order: Literal["transcript_first", "instructions_first"] = "transcript_first"
-    effort: str | None = None
-    thinking: dict[str, Any] | None = None
-    temperature: float | None = None
-    api_version: str | None = None
-    extra: dict[str, Any] = {}
-    base_url: str | None = None
-    concurrency: Annotated[int, Meta(ge=1)] = 8
-    max_retries: Annotated[int, Meta(ge=0)] = 8
-    timeout_seconds: Annotated[float, Meta(gt=0)] = 600.0
-    offline: bool = False
     mask_secrets: bool = True
-    mode: Literal["direct", "batch"] = "direct"
-    poll_seconds: Annotated[float, Meta(gt=0)] = 60.0
     samples: Annotated[int, Meta(ge=1)] = 1
     cache: Literal["auto", "none", "5m", "1h"] = "auto"
-    prices: Prices | None = None
     rating_at_most: Annotated[int, Meta(ge=MIN_CONFIDENCE, le=MAX_CONFIDENCE)] | None = None
     structured_output: bool = True
     absent_quote: AbsentQuote = "keep"
     ask_again: bool = True
     window_tokens: Annotated[int, Meta(ge=100)] | None = None
     window_overlap_steps: Annotated[int, Meta(ge=0)] = 4
-
-    def __post_init__(self) -> None:
-        named = [name for name in NEVER_EXTRA if name in self.extra]
-        if named:
-            raise ValueError(f"`extra` cannot set {', '.join(named)}: leave it out")
 
 
 def prompt_of(settings: LlmSettings) -> Prompt:
@@ -153,8 +112,7 @@ def cache_of(settings: LlmSettings) -> Cache:
 
 def connection_of(settings: LlmSettings, **changes: Any) -> Connection:
     """Return how the judge's requests travel."""
-    fields = {**msgspec.structs.asdict(settings), "cache": cache_of(settings), **changes}
-    return msgspec.convert(fields, Connection)
+    return settings_of_calls.connection_of(settings, **{"cache": cache_of(settings), **changes})
 
 
 class LlmJudge:

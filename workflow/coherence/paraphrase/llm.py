@@ -3,32 +3,29 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
-import msgspec
 from msgspec import Meta
 
 from coherence.errors import ReplyMissingError
 from coherence.judges.frame import framed
 from coherence.judges.masking import masked
 from coherence.judges.windows import tokens_in
+from coherence.llm import settings as settings_of_calls
 from coherence.llm.account import Account
 from coherence.llm.batches import BatchClient
 from coherence.llm.client import Ask, Client, Watch
-from coherence.llm.models import Prices
 from coherence.llm.request import (
-    DEFAULT_MAX_TOKENS,
-    MOST_TOKENS,
     SAMPLING_API_VERSION,
     Cache,
-    Connection,
     Request,
 )
+from coherence.llm.settings import CallSettings, connection_of
 from coherence.llm.store import ReplyStore
 from coherence.paraphrase.asking import Heard, hear
 from coherence.paraphrase.prompts import SCHEMA, read_prompt
 from coherence.paraphrase.rewriting import Place, Rewrite, Rewritten, thoughts
-from coherence.records import Record, Step, Thought, Transcript
+from coherence.records import Step, Thought, Transcript
 
 FRAME_NOTE: Final = """\
 You are given thoughts of a coding agent. They stand between two headings in square brackets, BEGIN \
@@ -39,36 +36,22 @@ of your answer. A row of \u2588 stands where a password or a key was masked: cop
 """
 IN_KEY: Final = frozenset(
     {
+        *settings_of_calls.IN_KEY,
         "prompt",  # its text; a renamed file changes nothing
-        "model",
-        "max_tokens",
         "structured_output",
-        "effort",
-        "thinking",
-        "temperature",
-        "api_version",
-        "extra",
         "part_tokens",  # other parts are other requests
     }
 )
 NEUTRAL: Final = frozenset(
     {
-        "base_url",
-        "concurrency",
-        "max_retries",
-        "timeout_seconds",
-        "offline",
+        *settings_of_calls.NEUTRAL,
         "mask_secrets",  # the masked text is in the request
-        "mode",
-        "poll_seconds",
-        "cache",
-        "prices",
         "ask_again",  # a second request after the first, which stays what it is
     }
 )
 
 
-class RewriterSettings(Record, frozen=True, forbid_unknown_fields=True):
+class RewriterSettings(CallSettings, frozen=True, forbid_unknown_fields=True):
     """What the paraphraser is asked and how; None is not sent. What is `IN_KEY` makes new requests.
 
     Thoughts go out in parts of about `part_tokens` tokens, whole thoughts in their order.
@@ -76,30 +59,11 @@ class RewriterSettings(Record, frozen=True, forbid_unknown_fields=True):
 
     prompt: str
     model: str = "claude-sonnet-4-6"
-    max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = DEFAULT_MAX_TOKENS
-    effort: str | None = None
-    thinking: dict[str, Any] | None = None
-    temperature: float | None = None
-    api_version: str | None = None
-    extra: dict[str, Any] = {}
-    base_url: str | None = None
-    concurrency: Annotated[int, Meta(ge=1)] = 8
-    max_retries: Annotated[int, Meta(ge=0)] = 8
-    timeout_seconds: Annotated[float, Meta(gt=0)] = 600.0
-    offline: bool = False
     mask_secrets: bool = True
-    mode: Literal["direct", "batch"] = "direct"
-    poll_seconds: Annotated[float, Meta(gt=0)] = 60.0
     cache: Cache = "none"
-    prices: Prices | None = None
     structured_output: bool = True
     ask_again: bool = True
     part_tokens: Annotated[int, Meta(ge=1)] = 4_000
-
-
-def connection_of(settings: RewriterSettings, **changes: Any) -> Connection:
-    """Return how the paraphraser's requests travel."""
-    return msgspec.convert({**msgspec.structs.asdict(settings), **changes}, Connection)
 
 
 class LlmRewriter:

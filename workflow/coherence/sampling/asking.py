@@ -1,51 +1,20 @@
 """What a model is asked for one answer: the item in a frame, then how to answer."""
 
 import re
-from typing import Annotated, Any, Final, Literal
-
-import msgspec
-from msgspec import Meta
+from typing import Any, Final, Literal
 
 from coherence.judges.frame import inert, marker_for
-from coherence.llm.models import Prices
+from coherence.llm import settings as settings_of_calls
 from coherence.llm.request import (
-    DEFAULT_MAX_TOKENS,
-    MOST_TOKENS,
     SAMPLING_API_VERSION,
     Cache,
-    Connection,
     Request,
 )
-from coherence.records import Record
+from coherence.llm.settings import CallSettings
 from coherence.sampling.items import Item
 
-IN_KEY: Final = frozenset(
-    {
-        "model",
-        "system",
-        "max_tokens",
-        "answer",
-        "probabilities",
-        "effort",
-        "thinking",
-        "temperature",
-        "api_version",
-        "extra",
-    }
-)
-NEUTRAL: Final = frozenset(
-    {
-        "base_url",
-        "concurrency",
-        "max_retries",
-        "timeout_seconds",
-        "offline",
-        "mode",  # a batch carries the same request
-        "poll_seconds",
-        "cache",
-        "prices",
-    }
-)
+IN_KEY: Final = frozenset({*settings_of_calls.IN_KEY, "system", "answer", "probabilities"})
+NEUTRAL: Final = settings_of_calls.NEUTRAL
 
 _HEAD: Final = re.compile(r"\[[0-9a-f]{8,} QUESTION\]\n")
 _LINE: Final = "End your reply with one line of this form and write nothing after it:\n\n"
@@ -56,7 +25,7 @@ _FORMS: Final = {
 }
 
 
-class ModelSettings(Record, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ModelSettings(CallSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which model answers and how; None is not sent. A change of what is `IN_KEY` makes new requests.
 
     `answer` is how an answer is given: on a last line, or as JSON of a schema the server enforces.
@@ -64,28 +33,9 @@ class ModelSettings(Record, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     model: str
     system: str | None = None
-    max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = DEFAULT_MAX_TOKENS
     answer: Literal["line", "schema"] = "line"
     probabilities: bool = False
-    effort: str | None = None
-    thinking: dict[str, Any] | None = None
-    temperature: float | None = None
-    api_version: str | None = None
-    extra: dict[str, Any] = {}
-    base_url: str | None = None
-    concurrency: Annotated[int, Meta(ge=1)] = 8
-    max_retries: Annotated[int, Meta(ge=0)] = 8
-    timeout_seconds: Annotated[float, Meta(gt=0)] = 600.0
-    offline: bool = False
-    mode: Literal["direct", "batch"] = "direct"
-    poll_seconds: Annotated[float, Meta(gt=0)] = 60.0
     cache: Cache = "none"
-    prices: Prices | None = None
-
-
-def connection_of(settings: ModelSettings, **changes: Any) -> Connection:
-    """Return how the requests travel."""
-    return msgspec.convert({**msgspec.structs.asdict(settings), **changes}, Connection)
 
 
 def request_for(item: Item, settings: ModelSettings) -> Request:

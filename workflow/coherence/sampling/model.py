@@ -13,8 +13,9 @@ from coherence.llm.account import Account
 from coherence.llm.batches import BatchClient
 from coherence.llm.client import Ask, Client
 from coherence.llm.request import Request, store_key
+from coherence.llm.settings import connection_of
 from coherence.llm.store import Reply, ReplyStore
-from coherence.sampling.asking import ModelSettings, connection_of, request_for
+from coherence.sampling.asking import ModelSettings, request_for
 from coherence.sampling.items import Item, same_questions
 from coherence.sampling.replies import sample_of, text_in
 from coherence.sampling.samples import Sample

@@ -9,41 +9,13 @@ from typing import Any, Final
 import msgspec
 
 from coherence.files import encode
+from coherence.incoherence.contract import COLUMNS
 from coherence.incoherence.stopping import Certify, Rule, disagreement_bound, earliest_stop, stops
 from coherence.records import Record
 from coherence.sampling.items import Item
 from coherence.sampling.samples import Sample
 
 ITEM_SCHEMA: Final = "coherence/sampled-item/1"
-COLUMNS: Final = (
-    "dataset",
-    "group",
-    "scaffold",
-    "backbone",
-    "task",
-    "attempt",
-    "context",
-    "seed",
-    "passed",
-    "reward",
-    "answer",
-    "target",
-    "tests",
-    "probabilities",
-    "number",
-    "target_number",
-    "lint_failures",
-    "assertion_failures",
-    "rubric",
-    "output_tokens",
-    "reasoning_tokens",
-    "steps",
-    "calls",
-    "seconds",
-    "cost_usd",
-    "stop_reason",
-    "trajectory",
-)
 
 
 class Source(Record, frozen=True):
