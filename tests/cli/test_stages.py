@@ -21,6 +21,9 @@ STAGES = (
     ["table"],
     ["evaluate"],
     ["figures"],
+    ["outcomes"],
+    ["incoherence"],
+    ["repeated_figures"],
     ["report"],
 )
 

@@ -9,8 +9,8 @@ from coherence.evaluation import wording
 from coherence.evaluation.decompositions import plain, tally_of
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import ALL_GROUPS, MainParts, main_parts
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, interval_fields, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.repeated import Group
 from coherence.evaluation.wording import share
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, delta_t, jackknife_t, ratio_of_sums
@@ -178,7 +178,10 @@ _COLUMNS: Final[dict[str, Callable[[Votes], str]]] = {
 
 def table(rows: Sequence[Votes], settings: IncoherenceSettings) -> Table:
     """Return `ensembling`."""
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="ensembling",
         title="Error and incoherence against the number of votes",
         caption=(
@@ -191,10 +194,4 @@ def table(rows: Sequence[Votes], settings: IncoherenceSettings) -> Table:
             "the same of single attempts at the same tasks, for rows are of different tasks where attempts "
             "are unequal."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

@@ -7,8 +7,8 @@ from coherence.evaluation import wording
 from coherence.evaluation.decompositions import BINARY, LABELS
 from coherence.evaluation.error_incoherence import Incoherence
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, interval_fields, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.wording import share, span
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
 from coherence.stats.intervals import LEVEL_TEXT, Interval
@@ -61,7 +61,10 @@ def _bounds(interval: Interval | None) -> str:
 
 def table(rows: Sequence[Incoherence], settings: IncoherenceSettings) -> Table:
     """Return `incoherence`."""
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="incoherence",
         title="Error incoherence of repeated attempts",
         caption=(
@@ -73,10 +76,4 @@ def table(rows: Sequence[Incoherence], settings: IncoherenceSettings) -> Table:
             f'either sum. A row marked "{BINARY}" tells nothing that the pass rates do not. '
             "Incoherent is not harmless."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

@@ -13,8 +13,8 @@ from coherence.evaluation.decompositions import BINARY, LABELS, note_of
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import MainParts, main_parts
 from coherence.evaluation.outcome_kinds import kinds_of
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, interval_fields, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.repeated import Group
 from coherence.evaluation.wording import share
 from coherence.incoherence.paired import PAIRED_DELTA, PAIRED_T, SIGN_FLIP, Difference, Paired, paired
@@ -171,7 +171,10 @@ _COLUMNS: Final[dict[str, Callable[[PairedRow], str]]] = {
 def table(rows: Sequence[PairedRow], settings: IncoherenceSettings) -> Table:
     """Return `incoherence_paired`."""
     draws = f"{settings.permutations.number:,} swaps, seed {settings.permutations.seed}; all where fewer"
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="incoherence_paired",
         title="Groups compared on common tasks",
         caption=(
@@ -182,10 +185,4 @@ def table(rows: Sequence[PairedRow], settings: IncoherenceSettings) -> Table:
             "all where neither is known. "
             f'"{BINARY}" holds for the difference too.'
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

@@ -7,8 +7,8 @@ from coherence.evaluation import wording
 from coherence.evaluation.decompositions import BINARY, LABELS, note_of
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import ALL_GROUPS
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, interval_fields, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.stratum import DIFFICULTY, WITHIN, Stratum
 from coherence.evaluation.wording import share, span
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
@@ -72,7 +72,10 @@ _COLUMNS: Final[dict[str, Callable[[Stratum], str]]] = {
 def table(rows: Sequence[Stratum], settings: IncoherenceSettings) -> Table:
     """Return `incoherence_strata`."""
     draws = f"{settings.permutations.number:,} swaps, seed {settings.permutations.seed}"
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="incoherence_strata",
         title="Error incoherence within strata",
         caption=(
@@ -85,10 +88,4 @@ def table(rows: Sequence[Stratum], settings: IncoherenceSettings) -> Table:
             f"{SIGN_FLIP} ({draws}, or all). {ALL_GROUPS}: buckets as in each group, a task's groups kept "
             f'together. p are not adjusted. "{BINARY}": such a trend is one of pass rates.'
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )

@@ -8,8 +8,8 @@ import numpy as np
 from coherence.evaluation import wording
 from coherence.evaluation.incoherence_settings import LOSSES, IncoherenceSettings
 from coherence.evaluation.outcome_kinds import TARGETS, outcomes
-from coherence.evaluation.readings import marked, simulation_note
-from coherence.evaluation.render import Table, interval_fields, records, shown
+from coherence.evaluation.readings import marked, table_of
+from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.repeated import Group
 from coherence.evaluation.wording import share
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, Aggregate, aggregate
@@ -157,7 +157,10 @@ _COLUMNS: Final[dict[str, Callable[[SeverityRow], str]]] = {
 
 def table(rows: Sequence[SeverityRow]) -> Table:
     """Return `severity`."""
-    return Table(
+    return table_of(
+        rows,
+        _COLUMNS,
+        FIELDS,
         name="severity",
         title="Rate, severity and scatter of failures",
         caption=(
@@ -168,10 +171,4 @@ def table(rows: Sequence[SeverityRow]) -> Table:
             f"incoherence: sum of scatter / sum of losses ({LEVEL_TEXT} {JACKKNIFE_T} interval). A test "
             "without a result counts as failed. Weighted: losses times their weights, each distance apart."
         ),
-        columns=tuple(_COLUMNS),
-        rows=shown(rows, _COLUMNS),
-        fields=tuple(FIELDS),
-        records=records(rows, FIELDS),
-        note=simulation_note((row.dataset, row.simulated) for row in rows),
-        datasets=tuple(dict.fromkeys(row.dataset for row in rows)),
     )
