@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workspace import ROOT, lay_out, ran, snakemake, write_config, write_trial
+from workspace import REPORTED, ROOT, lay_out, ran, snakemake, write_config, write_trial
 
 from coherence.cli import main
 from coherence.cli.config import LlmJudge, RecordedJudge, RulesJudge, parse
@@ -103,7 +103,7 @@ def test_without_replies_the_prompts_are_shown_as_not_run(
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     config = config_for(folder, "http://127.0.0.1:9", offline=True)
-    stages(config, *BEFORE, *JUDGED, ["outcomes"], ["incoherence"], ["figures"], ["report"])
+    stages(config, *BEFORE, *JUDGED, *REPORTED)
     found = table(folder)
     reasons = {name: line["not_run"] for name, line in found.items()}
     assert set(reasons) == {"full", "no-vocabulary", "action-only", "rules", "rules-plain"}

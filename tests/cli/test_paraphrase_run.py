@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fault_run import start
-from workspace import ROOT, lay_out, ran, snakemake, write_config, write_trial
+from workspace import REPORTED, ROOT, lay_out, ran, snakemake, write_config, write_trial
 
 from coherence.cli import main
 from coherence.cli.config import parse
@@ -25,7 +25,6 @@ PROMPTS = ROOT / "config/prompts"
 STRAINED = f"But the sum is 7, {CUE}."
 FADING = f"But {SOFTLY} the sum is 7, {CUE}."
 BEFORE = ["ingest"], ["preprocess"], ["features"], ["judge"], ["gather", "index"], ["gather", "judgements"]
-AFTER = ["table"], ["evaluate"], ["figures"], ["report"]
 RULES = {"kind": "rules", "of": "rules", "choice": {"confidence": [1, 5]}}
 CUES = "I'm confused: the test says 3 rows and I expected 4, but I'll just move on anyway."
 
@@ -75,7 +74,7 @@ def place(folder: Path, name: str = "words") -> Path:
 def test_a_model_rewrites_and_the_same_judge_reads_again(tmp_path: Path, server: MessagesServer) -> None:
     write_runs(tmp_path)
     config = llm_config(tmp_path, server)
-    run_all(config, *BEFORE, ["paraphrase"], *AFTER)
+    run_all(config, *BEFORE, ["paraphrase"], *REPORTED)
     states = {
         row["task"]: (row["state_before"], row["state_after"]) for row in table(tmp_path, "paraphrase_pairs")
     }
@@ -128,7 +127,7 @@ def test_a_trajectory_of_which_a_thought_failed_is_unjudged_and_no_judge_is_aske
         return message(None, stop_reason) if is_rewriting and SOFTLY in received.texts[0] else None
 
     server.dealers.append(refuse)
-    run_all(llm_config(tmp_path, server), *BEFORE, ["paraphrase"], *AFTER)
+    run_all(llm_config(tmp_path, server), *BEFORE, ["paraphrase"], *REPORTED)
     rows = {row["task"]: row for row in table(tmp_path, "paraphrase_pairs")}
     assert (rows["fades"]["state_after"], rows["fades"]["reason_after"]) == ("unjudged", "not_rewritten")
     assert (rows["fades"]["not_rewritten"], rows["kept"]["state_after"]) == (2, "flagged")
@@ -228,7 +227,7 @@ def test_verdicts_without_text_are_compared_and_the_page_says_so(
         judges={"reader": {"kind": "recorded", "path": "before.jsonl"}},
         paraphrases={"words": section},
     )
-    run_all(config, *BEFORE, ["paraphrase"], *AFTER)
+    run_all(config, *BEFORE, ["paraphrase"], *REPORTED)
     (summary,) = (row for row in table(tmp_path, "paraphrase") if row["reading"] == "all")
     assert (summary["n_kept"], summary["kept_n"], summary["spans_before"], summary["spans_after"]) == (
         1,

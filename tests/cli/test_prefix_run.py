@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from workspace import ROOT, lay_out, ran, snakemake, write_config, write_trial
+from workspace import REPORTED, ROOT, lay_out, ran, snakemake, write_config, write_trial
 
 from coherence.cli import main
 from coherence.cli.workflow import Run
@@ -23,7 +23,7 @@ from messages_server import CUE, MessagesServer, failure, only_this_key, serving
 
 STAGES = (
     *(["ingest"], ["preprocess"], ["features"], ["judge"], ["prefix"], ["gather", "prefixes"]),
-    *(["table"], ["outcomes"], ["incoherence"], ["evaluate"], ["figures"], ["report"]),
+    *REPORTED,
 )
 WORDS = "results/small/prefixes/detector.jsonl"
 # The first acting step of each run is its second; the server flags a thought with CUE and the call after it.

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workspace import ROOT, write_config, write_trial
+from workspace import REPORTED, ROOT, write_config, write_trial
 
 from coherence.cli import main
 from messages_server import CUE, MessagesServer, message, only_this_key, serving
 
 STAGES = (
     *(["ingest"], ["preprocess"], ["features"], ["judge"], ["gather", "index"], ["gather", "features"]),
-    *(["gather", "judgements"], ["table"], ["evaluate"], ["figures"], ["report"]),
+    ["gather", "judgements"],
+    *REPORTED,
 )
 CLEAN = {"trajectory_summary": "s", "flagged_spans": []}
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from workspace import write_config, write_trial
+from workspace import REPORTED, write_config, write_trial
 
 from coherence.cli import main
 
@@ -18,13 +18,7 @@ STAGES = (
     ["gather", "index"],
     ["gather", "features"],
     ["gather", "judgements"],
-    ["table"],
-    ["evaluate"],
-    ["figures"],
-    ["outcomes"],
-    ["incoherence"],
-    ["repeated_figures"],
-    ["report"],
+    *REPORTED,
 )
 
 

@@ -7,6 +7,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+# From gathered judgements to the report, as the rules of the workflow have it.
+REPORTED = (
+    *(["table"], ["evaluate"], ["figures"], ["outcomes"], ["incoherence"], ["repeated_figures"]),
+    ["report"],
+)
 PARTS = ("Snakefile", "workflow", "config", "profiles", "environment.yml", "data")
 
 
