@@ -111,7 +111,9 @@ def _fit(
             tries.append(model.fit(design, failed).lrt())
             if np.isfinite(model.lrt_pvalues_).all():
                 break
-        fitted = next((model for model in tries if model.converged_), tries[-1])
+        fitted = next((model for model in tries if model.converged_), None)
+        if fitted is None:
+            raise np.linalg.LinAlgError("no fit converged")
         bounds = fitted.conf_int(alpha=1 - LEVEL, method="pl", max_iter=ITERATIONS, tol=PRECISIONS[1])
         finite = detect_separation(design, failed).is_finite
     ps = np.array([model.lrt_pvalues_ for model in tries])
