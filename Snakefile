@@ -33,3 +33,7 @@ include: "workflow/rules/report.smk"
 
 onsuccess:
     shell("coherence show")
+
+
+onerror:
+    print(RUN.complaints())

@@ -249,3 +249,17 @@ def test_the_order_of_rows_changes_nothing(members: list[Row], random: Random) -
         for order in (members, random.sample(members, len(members)))
     )
     assert here == there
+
+
+def test_a_judge_that_read_nothing_says_so() -> None:
+    unread = Verdict("unjudged", reason="not_run", substrate="thoughts")
+    made = [
+        Row(str(n), "set", "t", str(n), "failed", "ok", verdicts={"judge": word})
+        for n, word in enumerate((SILENT, unread, unread))
+    ]
+    (split,) = splits(made, FEW)
+    found = failure_rate(split, FEW)
+    assert (found.comparison.reason, found.unjudged) == (
+        "none of the trajectories that have thoughts was judged",
+        2,
+    )

@@ -1,6 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
+from coherence.evaluation.detector_pairs import detector_pairs
 from coherence.evaluation.groups import splits
 from coherence.evaluation.scores import Score, scores, table
 from coherence.evaluation.table import Row
@@ -41,3 +42,9 @@ def test_one_outcome_alone_tells_nothing() -> None:
     found = scored([replace(row, outcome="failed") for row in rows()])["lexical"]
     assert (found.information, found.auroc, found.versus) == (None, None, None)
     assert table([found], SETTINGS).rows[0][5:] == ("-",) * 8
+
+
+def test_a_dataset_of_which_nothing_could_be_read_has_no_scores() -> None:
+    lost = [replace(row, excluded="unreadable") for row in rows()]
+    assert scored(lost) == {}
+    assert list(detector_pairs(tuple(splits(lost, SETTINGS)), SETTINGS)) == []

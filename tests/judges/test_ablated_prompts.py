@@ -48,7 +48,7 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def variants() -> dict[str, LlmJudge]:
-    judges = read(ROOT / "config" / "ablations.yaml").judges
+    judges = read([ROOT / "config" / "ablations.yaml"]).judges
     return {name: judge for name, judge in judges.items() if isinstance(judge, LlmJudge)}
 
 

@@ -37,8 +37,8 @@ def default_config() -> Path:
 
 def add_config_argument(parser: argparse.ArgumentParser) -> None:
     """Declare `--config`."""
-    default = f"default: ${CONFIG_VARIABLE}, else {DEFAULT_CONFIG}"
-    parser.add_argument("--config", type=Path, default=default_config(), help=default)
+    told = f"again: a file merged over the one before; default: ${CONFIG_VARIABLE}, else {DEFAULT_CONFIG}"
+    parser.add_argument("--config", type=Path, action="append", help=told)
 
 
 def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def add_shard_arguments(parser: argparse.ArgumentParser) -> None:
 
 def config_of(args: argparse.Namespace) -> Config:
     """Read the config the command was given."""
-    config: Config = read(args.config)
+    config: Config = read(args.config or [default_config()])
     return config
 
 

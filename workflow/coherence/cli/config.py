@@ -1,7 +1,8 @@
 """The settings of a run, typed: what `config/*.yaml` may hold. `config/README.md` explains every key."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from math import isfinite
 from os.path import normpath
 from pathlib import Path
@@ -408,13 +409,32 @@ def parse(raw: Any, origin: str) -> Config:
     return config
 
 
-def read(path: Path, missing: Mapping[str, Any] | None = None) -> Config:
-    """Read a YAML or JSON config file; `missing` stands for top-level keys it does not have."""
+def read(paths: Sequence[Path], missing: Mapping[str, Any] | None = None) -> Config:
+    """Read YAML or JSON files, each merged over those before it as `snakemake --configfile A B` does.
+
+    `missing` stands for top-level keys that none of them has.
+    """
+    read_in = [_raw(path) for path in paths]
+    origin = ", ".join(map(str, paths))
+    if not all(isinstance(raw, dict) for raw in read_in):
+        return parse(next(raw for raw in read_in if not isinstance(raw, dict)), origin)
+    return parse({**(missing or {}), **reduce(merged, read_in)}, origin)
+
+
+def _raw(path: Path) -> Any:
     try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
+        return yaml.safe_load(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: there is no such config file; name one with --config") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
-    return parse({**(missing or {}), **raw} if isinstance(raw, dict) else raw, str(path))
+
+
+def merged(below: Any, above: Any) -> Any:
+    """Return two configs as one: mappings key by key, else what is above."""
+    if not isinstance(below, dict) or not isinstance(above, dict):
+        return above
+    return below | {key: merged(below[key], value) if key in below else value for key, value in above.items()}
 
 
 def config_digest(config: Config) -> str:

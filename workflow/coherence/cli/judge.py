@@ -8,7 +8,6 @@ from pathlib import Path
 from coherence.cli.arguments import (
     add_shard_arguments,
     config_of,
-    default_config,
     each_judge,
     each_shard,
     say,
@@ -170,7 +169,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file", type=Path, nargs="?", help="one trajectory file or trial folder, judged alone"
     )
     add_shard_arguments(parser)
-    parser.set_defaults(config=None)
     parser.add_argument("--judge", help="one judge of the config (default: all; for a file: the only one)")
     parser.add_argument("--format", help="the file's format (default: found by looking)")
 
@@ -181,7 +179,6 @@ def run(args: argparse.Namespace) -> int:
         from coherence.cli.judge_file import run_file  # noqa: PLC0415 - imports this module
 
         return run_file(args)
-    args.config = args.config or default_config()
     config = config_of(args)
     for dataset, shard in each_shard(config, args):
         for name in each_judge(config, dataset, args.judge):

@@ -1,23 +1,61 @@
-"""`coherence show`: the failure-rate table in the terminal, and where the report is."""
+"""`coherence show`: the main tables in the terminal, and where the report is."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
+from typing import Final
 
 from coherence.cli.arguments import add_config_argument, config_of
 from coherence.cli.layout import Layout
 from coherence.errors import InputError
 from coherence.evaluation.render import Table, one_line
 from coherence.files import read_json
+from coherence.incoherence.aggregates import JACKKNIFE_T
+from coherence.stats.intervals import LEVEL_TEXT
+from coherence.stats.proportions import BOOTSTRAP
+from coherence.stats.tables import FISHER, NEWCOMBE
 
-COLUMNS = ("Dataset", "Feature", "Reading", "Risky failed", "Safe failed", "Gap", "p")
-WIDTH = 110
+WIDTH: Final = 110
+MOST: Final = 24  # rows of a table on the screen
+# What is shown of each table that has rows, in this order; the report has the rest.
+SHOWN: Final[dict[str, tuple[str, ...]]] = {
+    "failure_rates": ("Dataset", "Feature", "Reading", "Risky failed", "Safe failed", "Gap", "p"),
+    "ablations": ("Dataset", "Judge", "Changed", "Flagged", "Gap", "Holm p"),
+    "paraphrase": ("Dataset", "Paraphrase", "Judge", "Reading", "Flag kept", "Spans", "All types same"),
+    "monitor": ("Dataset", "Judge", "Failures stopped", "Passes lost", "Steps saved"),
+    "incoherence": ("Dataset", "Group", "Outcome", "Tasks", "Error", "Bias", "Variance", "Incoherence"),
+}
+NOTES: Final = {
+    "failure_rates": (
+        f"Failed/n (rate in %; {LEVEL_TEXT} {BOOTSTRAP} interval). Gap: risky less safe in percentage points "
+        f"({LEVEL_TEXT} {NEWCOMBE} interval). p: {FISHER}."
+    ),
+    "incoherence": (
+        f"Error = bias + variance; incoherence: variance over error ({LEVEL_TEXT} {JACKKNIFE_T} interval)."
+    ),
+}
 
 
-def plain(table: Table) -> str:
-    """Return the chosen columns of a table as aligned text."""
-    chosen = [number for number, name in enumerate(table.columns) if name in COLUMNS]
-    return aligned([[row[number] for number in chosen] for row in (table.columns, *table.rows)])
+def plain(table: Table, columns: Sequence[str]) -> str:
+    """Return the chosen columns of a table as aligned text, the first rows of a long one."""
+    chosen = [table.columns.index(name) for name in columns if name in table.columns]
+    lines = [[row[number] for number in chosen] for row in (table.columns, *table.rows[:MOST])]
+    more = len(table.rows) - MOST
+    return aligned(lines) + (f"\n... {more:,} more rows in {table.name}.md" if more > 0 else "")
+
+
+def parts(tables: Mapping[str, Table]) -> Iterator[str]:
+    """Yield what is printed: of each table title, rows and how to read them; once what is not real."""
+    notes = dict[str, None]()
+    for name, columns in SHOWN.items():
+        table = tables.get(name)
+        if table is not None and table.rows:
+            yield table.title
+            yield plain(table, columns)
+            if name in NOTES:
+                yield fill(NOTES[name], WIDTH)
+            notes[table.note] = None
+    yield from (fill(note, WIDTH) for note in notes if note)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
@@ -36,13 +74,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the failure rates and the report's path."""
+    """Print the main tables and the report's path."""
     layout = Layout(config_of(args))
     if not layout.shown.is_file():
-        raise InputError(f"{layout.shown}: no tables there yet; run `snakemake --cores 8` first")
-    tables = {table.name: table for table in read_json(layout.shown, tuple[Table, ...])}
-    rates = tables["failure_rates"]
-    notes = [fill(rates.caption, WIDTH), fill(rates.note, WIDTH)]
-    parts = [rates.title, plain(rates), *notes, f"Report: {layout.report}"]
-    print("\n\n".join(part for part in parts if part))  # noqa: T201 - the command's answer
+        told = " ".join(map(str, args.config or ()))
+        again = f"snakemake --cores 8{f' --configfile {told}' if told else ''}"
+        raise InputError(f"{layout.shown}: no tables there yet; run `{again}` first")
+    files = (path for path in (layout.shown, layout.incoherence_shown) if path.is_file())
+    tables = {table.name: table for path in files for table in read_json(path, tuple[Table, ...])}
+    print("\n\n".join([*parts(tables), f"Report: {layout.report}"]))  # noqa: T201 - the command's answer
     return 0

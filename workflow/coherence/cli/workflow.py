@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import product
 from pathlib import Path
+from time import time
 from typing import Any
 
 import msgspec
@@ -47,6 +48,8 @@ INCOHERENCE_TABLES = (
 )
 NOT_RUN = b'"reason":"not_run"'
 PREFIX_TABLES = ("prefix", "monitor")  # only where prefixes are judged
+COMPLAINT = re.compile(r"coherence \w+: |Traceback ")
+LAST_LINES = 12  # of what a failed job said
 TABLE_KINDS = ("csv", "md", "tex")
 FIGURE_KINDS = ("png", "pdf", "svg")
 
@@ -94,6 +97,7 @@ class Run:
     """
 
     def __init__(self, raw: Mapping[str, Any], is_main: bool = True) -> None:
+        self.started = time()
         self.config: Config = parse(dict(raw), "config")
         if not self.config.datasets and not self.config.outcomes:
             raise ConfigError(
@@ -158,6 +162,17 @@ class Run:
             (self.layout.results / page).is_file() for page in pages.read_text("utf-8").splitlines()
         ):
             pages.unlink(missing_ok=True)
+
+    def complaints(self) -> str:
+        """Return what the jobs that failed said last, each with its log; Snakemake tells their exit codes."""
+        said = []
+        for log in sorted(self.layout.log("_").parent.rglob("*.log")):
+            if log.stat().st_mtime >= self.started:
+                lines = log.read_text("utf-8", "replace").splitlines()
+                first = next((n for n, line in enumerate(lines) if COMPLAINT.match(line)), None)
+                if first is not None:
+                    said.append("\n".join([f"{log}:", *lines[first:][-LAST_LINES:]]))
+        return "\n\n".join(said)
 
     @property
     def shell_prefix(self) -> str:

@@ -12,7 +12,7 @@ from coherence.evaluation.render import Table
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, known
 from coherence.records import Record
-from coherence.stats.intervals import LEVEL_TEXT
+from coherence.stats.intervals import LEVEL, LEVEL_TEXT
 from coherence.stats.strata import (
     CMH,
     EXACT_CMH,
@@ -29,6 +29,14 @@ from coherence.stats.strata import (
 )
 from coherence.stats.tables import NEWCOMBE, Comparison, compare
 from coherence.stats.tertiles import RULE, Tertile, tertiles
+
+DOUBTFUL: Final = " *"  # behind an interval that the exact test contradicts
+
+
+def borne_out(gap: AdjustedGap, exact: ExactCmh | None) -> bool:
+    """Whether an interval that excludes no gap is one that the exact test agrees with."""
+    excludes = not gap.interval.low <= 0 <= gap.interval.high
+    return not excludes or (exact is not None and exact.two_sided < 1 - LEVEL)
 
 
 class Stratum(Record, frozen=True):
@@ -166,7 +174,7 @@ _COLUMNS: Final[dict[str, Callable[[Adjusted], str]]] = {
     "High": lambda row: _shown_stratum(row.high),
     "Crude gap": lambda row: wording.gap(row.crude),
     "Adjusted gap": lambda row: (
-        wording.points(row.gap.gap, row.gap.interval)
+        wording.points(row.gap.gap, row.gap.interval) + ("" if borne_out(row.gap, row.exact) else DOUBTFUL)
         if row.gap
         else "not applicable: no stratum has both groups"
     ),
@@ -192,6 +200,6 @@ def table(rows: Sequence[Adjusted], settings: EvaluationSettings) -> Table:
             f"gap, failed/n of the risky against the safe. Gaps in percentage points; crude: {LEVEL_TEXT} "
             f"{NEWCOMBE} interval; adjusted: {SATO}, {LEVEL_TEXT} interval. Exact p: {EXACT_CMH}. CMH p: "
             f"{CMH}. Zelen p: {ZELEN}. The adjusted interval is one for large samples: with few "
-            "trajectories go by the exact p."
+            "trajectories go by the exact p. A star: the interval excludes 0 and the exact test does not."
         ),
     )

@@ -56,9 +56,9 @@ def detector_pairs(splits: Sequence[Split], settings: EvaluationSettings) -> Ite
     """Yield each detector of each family beside every member that follows it."""
     for dataset, members in families(splits, settings).items():
         rows = [row for member in members for row in (*member.risky, *member.safe)]
-        ranked = scorers(rows, settings)
+        ranked = scorers(rows, settings) if rows else {}
         for place, first in enumerate(members):
-            if is_detector(first.reading):
+            if ranked and is_detector(first.reading):
                 for second in members[place + 1 :]:
                     note = settings.simulated.get(dataset, "")
                     yield _pair(first, second, ranked[second.reading.name], note)

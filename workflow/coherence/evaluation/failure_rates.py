@@ -128,7 +128,7 @@ def failure_rate(split: Split, settings: EvaluationSettings) -> FailureRate:
         reading=split.reading,
         risky=proportion(counts.risky_fail, counts.risky_n, resampled),
         safe=proportion(counts.safe_fail, counts.safe_n, resampled),
-        comparison=compare(counts),
+        comparison=_unread(compare(counts), split, without_thoughts),
         unknown_outcome=len(split.risky) + len(split.safe) - counts.n,
         unjudged=split.unjudged,
         missing=split.missing,
@@ -138,6 +138,13 @@ def failure_rate(split: Split, settings: EvaluationSettings) -> FailureRate:
         weighted=compare_weighted(_sample(risky), _sample(safe), settings.bootstrap),
         simulated=settings.simulated.get(split.reading.dataset, ""),
     )
+
+
+def _unread(found: Comparison, split: Split, without_thoughts: int | None) -> Comparison:
+    """Say so where all that a judge is said to have judged are trajectories without a thought."""
+    if not split.unjudged or not found.counts.n or without_thoughts != found.counts.n:
+        return found
+    return Comparison(found.counts, "none of the trajectories that have thoughts was judged")
 
 
 def _weighted_gap(found: WeightedComparison | None) -> str:

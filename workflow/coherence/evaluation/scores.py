@@ -55,6 +55,8 @@ def scores(splits: Sequence[Split], settings: EvaluationSettings) -> Iterator[Sc
     """Yield each member of each family; the first is compared with all others."""
     for dataset, members in families(splits, settings).items():
         rows = [row for member in members for row in (*member.risky, *member.safe)]
+        if not rows:
+            continue
         ranked = scorers(rows, settings)
         first = _scored(members[0], ranked[members[0].reading.name])
         for member in members:

@@ -16,7 +16,7 @@ from coherence.figures.panels import Panels
 from coherence.figures.style import BLUE, GREY, INK, label, style
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT, Interval
-from coherence.stats.strata import SATO, AdjustedGap, mantel_haenszel
+from coherence.stats.strata import EXACT_CMH, SATO, AdjustedGap, exact_cmh, mantel_haenszel
 from coherence.stats.tables import NEWCOMBE, Comparison, Counts, compare
 from coherence.stats.tertiles import RULE
 
@@ -85,9 +85,9 @@ def _caption(rows: Sequence[Thirds]) -> str:
     note = simulation_note((row.reading.dataset, row.simulated) for row in rows)
     return (
         f"{note} Gap in failure rate, risky less safe, within thirds of {rows[0].thirds[0].by} ({RULE}), "
-        f"crude and adjusted. Bars: {LEVEL_TEXT} {NEWCOMBE} intervals; adjusted: {SATO}, {LEVEL_TEXT}. "
-        "Below: the range of the values, and failed of n in the risky and the safe group. A third with "
-        "few trajectories says little."
+        f"crude and adjusted. Bars: {LEVEL_TEXT} {NEWCOMBE} intervals; adjusted: {SATO}, {LEVEL_TEXT}, for "
+        f"large samples; its p: {EXACT_CMH}. Below: the range of the values, and failed of n in the risky "
+        "and the safe group. A third with few trajectories says little."
     ).strip()
 
 
@@ -112,9 +112,16 @@ def _draw(axes: Axes, row: Thirds) -> None:
         _point(axes, PLACES[4], (row.gap.gap, row.gap.interval), INK)
     names += [
         f"crude\n{whole.risky_fail}/{whole.risky_n} · {whole.safe_fail}/{whole.safe_n}",
-        f"adjusted\n{wording.NONE if row.gap is None else f'{row.gap.strata} of 3 thirds'}",
+        f"adjusted\n{_adjusted(row)}",
     ]
     axes.set_xticks(PLACES, names, fontsize=7.5)
+
+
+def _adjusted(row: Thirds) -> str:
+    if row.gap is None:
+        return wording.NONE
+    exact = exact_cmh([third.stratum.comparison.counts for third in row.thirds])
+    return f"{row.gap.strata} of 3 thirds, exact p {wording.p_value(exact.two_sided if exact else None)}"
 
 
 def _point(axes: Axes, place: float, found: tuple[float | None, Interval | None], colour: str) -> None:
