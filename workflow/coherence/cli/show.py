@@ -1,6 +1,7 @@
 """`coherence show`: the main tables in the terminal, and where the report is."""
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import Final
@@ -16,7 +17,8 @@ from coherence.stats.proportions import BOOTSTRAP
 from coherence.stats.tables import FISHER, NEWCOMBE
 
 WIDTH: Final = 110
-MOST: Final = 24  # rows of a table on the screen
+MOST: Final = 40  # rows of a table on the screen
+FEWEST: Final = 3  # of each dataset in a longer one
 # What is shown of each table that has rows, in this order; the report has the rest.
 SHOWN: Final[dict[str, tuple[str, ...]]] = {
     "failure_rates": ("Dataset", "Feature", "Reading", "Risky failed", "Safe failed", "Gap", "p"),
@@ -37,11 +39,25 @@ NOTES: Final = {
 
 
 def plain(table: Table, columns: Sequence[str]) -> str:
-    """Return the chosen columns of a table as aligned text, the first rows of a long one."""
+    """Return the chosen columns of a table as aligned text; of a long one the first rows of each dataset."""
     chosen = [table.columns.index(name) for name in columns if name in table.columns]
-    lines = [[row[number] for number in chosen] for row in (table.columns, *table.rows[:MOST])]
-    more = len(table.rows) - MOST
-    return aligned(lines) + (f"\n... {more:,} more rows in {table.name}.md" if more > 0 else "")
+    rows = table.rows if len(table.rows) <= MOST else first_rows(table.rows)
+    text = aligned([[row[number] for number in chosen] for row in (table.columns, *rows)])
+    more = len(table.rows) - len(rows)
+    return text + (f"\n{more:,} more rows in {table.name}.md" if more else "")
+
+
+def first_rows(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return some rows of each dataset, which the first cell names."""
+    datasets = Counter(row[0] for row in rows)
+    each = max(FEWEST, MOST // len(datasets))
+    place = Counter[str]()
+    kept = []
+    for row in rows:
+        place[row[0]] += 1
+        if place[row[0]] <= each:
+            kept.append(row)
+    return kept
 
 
 def parts(tables: Mapping[str, Table]) -> Iterator[str]:
