@@ -25,7 +25,10 @@ SHOWN: Final[dict[str, tuple[str, ...]]] = {
     "ablations": ("Dataset", "Judge", "Changed", "Flagged", "Gap", "Holm p"),
     "paraphrase": ("Dataset", "Paraphrase", "Judge", "Reading", "Flag kept", "Spans", "All types same"),
     "monitor": ("Dataset", "Judge", "Failures stopped", "Passes lost", "Steps saved"),
-    "incoherence": ("Dataset", "Group", "Outcome", "Tasks", "Error", "Bias", "Variance", "Incoherence"),
+    "incoherence": (
+        *("Dataset", "Group", "Outcome", "Decomposition", "Tasks", "Error", "Bias", "Variance"),
+        "Incoherence",
+    ),
 }
 NOTES: Final = {
     "failure_rates": (
