@@ -102,10 +102,8 @@ def _permuted(table: Floats, settings: Permutations) -> tuple[Floats, Floats]:
     here = np.column_stack([v1, e1, v1 * v1, e1 * e1, v1 * e1, v1 * e2])
     there = np.column_stack([v2, e2, v2 * v2, e2 * e2, v2 * e2, v2 * e1])
     change = there - here
-    sides = [here.sum(axis=0)[None, :]]
-    sides += [sides[0] + swap @ change for swap in _swaps(len(table), settings)]
-    first = np.concatenate(sides)
-    second = here.sum(axis=0) + there.sum(axis=0) - first
+    moved = np.concatenate([np.zeros((1, 6)), *(swap @ change for swap in _swaps(len(table), settings))])
+    first, second = here.sum(axis=0) + moved, there.sum(axis=0) - moved
     crossed = float((v1 * v2).sum()), float((e1 * e2).sum())
     gap = (first[:, 1] - second[:, 1]) / len(table)
     return _without_noise(gap, gap), _studentised(first, second, crossed, len(table))
