@@ -54,6 +54,7 @@ def severities(group: Group, settings: IncoherenceSettings) -> Iterator[Severity
     losses = {name: loss for name in LOSSES if (loss := _loss(group, name, settings)) is not None}
     for name, loss in losses.items():
         yield _row(group, name, {name: loss}, {name: 1.0})
+    losses = {name: loss for name, loss in losses.items() if not np.isnan(loss).all()}
     if len(losses) > 1:
         weights = {name: settings.weights.get(name, 1.0) for name in losses}
         yield _row(group, WEIGHTED, losses, weights)
@@ -71,8 +72,13 @@ def _loss(group: Group, name: str, settings: IncoherenceSettings) -> Floats | No
     if name == "reward":
         # A reward of 0 or 1 is pass or fail over again.
         partial = ~np.isin(values[~np.isnan(values)], (0.0, 1.0))
-        return 1 - values if partial.any() else None
-    return settings.rubric_best - values if name == "rubric" else values
+        return _below(1, values) if partial.any() else None
+    return _below(settings.rubric_best, values) if name == "rubric" else values
+
+
+def _below(best: float, values: Floats) -> Floats:
+    """Return how far below the best values are; unknown of all where one is above it: it is not the best."""
+    return np.full(len(values), np.nan) if (values > best).any() else best - values
 
 
 def _failed_tests(group: Group) -> Floats:
@@ -169,6 +175,8 @@ def table(rows: Sequence[SeverityRow]) -> Table:
             f"({LEVEL_TEXT} {DELTA_T} interval). Mean loss: of all attempts, over tasks with at least two; "
             "scatter: half the mean distance |loss - loss'| of two attempts at a task, unbiased; "
             f"incoherence: sum of scatter / sum of losses ({LEVEL_TEXT} {JACKKNIFE_T} interval). A test "
-            "without a result counts as failed. Weighted: losses times their weights, each distance apart."
+            "without a result counts as failed. Where a reward is above 1 or a rubric score above "
+            "`rubric_best`, the group has no such loss. Weighted: losses times their weights, each distance "
+            "apart."
         ),
     )
