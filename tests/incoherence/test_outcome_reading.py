@@ -187,6 +187,11 @@ def test_passed_follows_from_reward_or_answer(tmp_path: Path) -> None:
     assert counted(answers)["answer without target (kept)"] == (1, "rows", "row 5")
 
 
+def test_passed_follows_from_tests_where_nothing_else_says_so(tmp_path: Path) -> None:
+    outcomes = outcomes_of(tmp_path, "task,tests,passed\na,11,\na,10,\na,1-,\na,0-,\na,--,\na,,\na,10,1\n")
+    assert column(outcomes, "passed") == [True, False, None, False, None, None, True]
+
+
 def test_stale_grades_are_seen(tmp_path: Path) -> None:
     outcomes = outcomes_of(tmp_path, "task,answer,target,passed\na,x,x,1\na,x,x,0\na,y,x,0\n")
     assert counted(outcomes) == {"passed and answer disagree (kept)": (1, "rows", "row 3")}
