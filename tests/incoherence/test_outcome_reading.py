@@ -192,6 +192,20 @@ def test_passed_follows_from_tests_where_nothing_else_says_so(tmp_path: Path) ->
     assert column(outcomes, "passed") == [True, False, None, False, None, None, True]
 
 
+def test_tests_without_any_result_are_no_outcome(tmp_path: Path) -> None:
+    data = "task,answer,target,tests\na,x,x,\na,,,--\na,,,10\n"
+    outcomes = outcomes_of(tmp_path, data)
+    assert column(outcomes, "tests") == [None, None, "10"]
+    assert counted(outcomes)["outcome unknown (kept)"] == (1, "rows", "row 3")
+    failed = outcomes_of(tmp_path, data, null_as="failed")
+    assert column(failed, "tests") == [None, "00", "10"]
+
+
+def test_a_column_named_dataset_is_not_called_unknown(tmp_path: Path) -> None:
+    outcomes = outcomes_of(tmp_path, "dataset,task,passed\nx,a,1\n")
+    assert counted(outcomes) == {"the config names the dataset, not the file": (1, "columns", "dataset")}
+
+
 def test_stale_grades_are_seen(tmp_path: Path) -> None:
     outcomes = outcomes_of(tmp_path, "task,answer,target,passed\na,x,x,1\na,x,x,0\na,y,x,0\n")
     assert counted(outcomes) == {"passed and answer disagree (kept)": (1, "rows", "row 3")}

@@ -13,7 +13,13 @@ from coherence.incoherence.source import OutcomeSource, Tally
 
 
 def with_results(frame: pd.DataFrame, source: OutcomeSource, tally: Tally) -> pd.DataFrame:
-    """Return the rows with `passed` from whatever says so, and attempts without result as configured."""
+    """Return the rows with `passed` from whatever says so, and attempts without result as configured.
+
+    Tests of which none has a result are none.
+    """
+    if "tests" in frame:
+        empty = [text for text in frame["tests"].cat.categories if not set(text) - {"-"}]
+        frame = frame.assign(tests=frame["tests"].cat.remove_categories(empty))
     passed = frame["passed"] if "passed" in frame else pd.Series(pd.NA, index=frame.index, dtype="boolean")
     if "reward" in frame:
         passed = passed.fillna(frame["reward"] >= source.pass_reward)
