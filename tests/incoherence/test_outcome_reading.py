@@ -63,6 +63,15 @@ def test_parquet_is_read_with_its_types(tmp_path: Path) -> None:
     assert counted(outcomes)["answer without target (kept)"] == (2, "rows", "row 1")
 
 
+def test_integers_without_a_float_of_their_own_are_numbers(tmp_path: Path) -> None:
+    pd.DataFrame({"task": ["a"], "reward": [2**62 + 1], "steps": [2**53 + 1]}).to_parquet(
+        tmp_path / "x.parquet"
+    )
+    outcomes = read_outcomes(tmp_path / "x.parquet", OutcomeSource("s"))
+    assert column(outcomes, "reward") == [2.0**62]
+    assert column(outcomes, "passed") == [True]
+
+
 def test_a_parquet_column_of_lists_is_named(tmp_path: Path) -> None:
     pd.DataFrame({"task": ["a"], "tests": [[True, False]]}).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(InputError, match=r"x\.parquet: column 'tests' holds list"):
