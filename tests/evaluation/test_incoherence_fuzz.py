@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coherence.errors import InputError
-from coherence.evaluation.incoherence_settings import KINDS, IncoherenceSettings
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.incoherence_tables import (
     IncoherenceEvaluation,
     evaluate_outcomes,
@@ -20,6 +20,7 @@ from coherence.evaluation.outcome_kinds import kinds_of, outcomes
 from coherence.evaluation.render import latex, markdown
 from coherence.evaluation.repeated import LARGEST, groups
 from coherence.files import read_json, write_json
+from coherence.incoherence.contract import KINDS
 from coherence.incoherence.paired import Permutations
 
 SETTINGS = IncoherenceSettings(

@@ -99,8 +99,9 @@ def test_in_words() -> None:
 
 
 def test_errors_above_1_are_in_the_frame() -> None:
-    wide = {"error_interval": Interval(40.0, 90.0, DELTA_T, 50), "error_of_one": 70.0, "kind": "number"}
-    error, incoherence = ensembling_curves([row(1, error=60.0, **wide)]).axes
+    wide = Interval(40.0, 90.0, DELTA_T, 50)
+    rows = [row(1, kind="number", error=60.0, error_interval=wide, error_of_one=70.0)]
+    error, incoherence = ensembling_curves(rows).axes
     assert error.get_ylim()[1] > 90
     assert incoherence.get_ylim()[1] == 1
     assert ensembling_curves([row(1)]).axes[0].get_ylim() == (0, 1)

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from coherence.evaluation import wording
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import MainParts, main_parts
-from coherence.evaluation.outcome_kinds import outcomes
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, proportion_fields
 from coherence.evaluation.repeated import Group
+from coherence.evaluation.severity import failed_tests
 from coherence.incoherence.parts import Floats, Ints
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
@@ -148,13 +148,8 @@ def _losses(group: Group, passed: Floats) -> Floats:
     use_rewards = ~np.isnan(rewards) & ~(rewards > 1).any()
     losses = np.where(use_rewards, 1 - rewards, 1 - passed)
     if group.known("tests").any():
-        found = outcomes(group, "tests")
-        vectors = found.vectors
-        if vectors is not None:
-            owner = np.repeat(np.arange(len(found.rows)), vectors.width[vectors.item])
-            mean = np.bincount(owner, weights=1 - vectors.values, minlength=len(found.rows))
-            losses = losses.copy()
-            losses[found.rows] = mean / vectors.width[vectors.item]
+        tests = failed_tests(group)
+        losses = np.where(np.isnan(tests), losses, tests)
     return np.asarray(losses)
 
 

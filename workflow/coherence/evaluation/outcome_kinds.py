@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from coherence.errors import InputError
-from coherence.evaluation.incoherence_settings import KINDS, IncoherenceSettings
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_vectors import probability_vectors, test_vectors
 from coherence.evaluation.repeated import Group
+from coherence.incoherence.contract import KINDS
 from coherence.incoherence.parts import Bools, Floats, Ints
 from coherence.incoherence.squares import Vectors
 from coherence.records import Record

@@ -74,8 +74,8 @@ def _group(names: tuple[str, str], members: pd.DataFrame, tasks: "pd.Index[Any]"
         task=task[order],
         tasks=tasks,
         left_out=left_out,
-        scaffold=_only(members["scaffold"]),
-        backbone=_only(members["backbone"]),
+        scaffold=only_name(members["scaffold"]),
+        backbone=only_name(members["backbone"]),
         simulated=simulated,
     )
 
@@ -103,7 +103,7 @@ def _without_repetitions(frame: pd.DataFrame, left_out: dict[str, int]) -> pd.Da
     return _without(kept, contrary[~again], CONTRARY, left_out)
 
 
-def _only(names: "pd.Series[Any]") -> str | None:
+def only_name(names: "pd.Series[Any]") -> str | None:
     """Return the one name there is, None where it is unknown or there are several."""
     found = names.dropna().unique()
     return str(found[0]) if len(found) == 1 else None

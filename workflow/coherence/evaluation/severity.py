@@ -6,13 +6,14 @@ from typing import Final
 import numpy as np
 
 from coherence.evaluation import wording
-from coherence.evaluation.incoherence_settings import LOSSES, IncoherenceSettings
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import TARGETS, outcomes
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.repeated import Group
 from coherence.evaluation.wording import share
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, Aggregate, aggregate
+from coherence.incoherence.contract import LOSSES
 from coherence.incoherence.distances import absolute, weighted
 from coherence.incoherence.parts import Bools, Floats, Ints, Parts
 from coherence.incoherence.severity import RATE_T, Severity, severity
@@ -65,7 +66,7 @@ def _loss(group: Group, name: str, settings: IncoherenceSettings) -> Floats | No
     if not group.known(name).any():
         return None
     if name == "tests":
-        return _failed_tests(group)
+        return failed_tests(group)
     values = group.numbers(name)
     if name == "number":
         return np.asarray(np.abs(values - group.numbers(TARGETS["number"])))
@@ -81,7 +82,8 @@ def _below(best: float, values: Floats) -> Floats:
     return np.full(len(values), np.nan) if (values > best).any() else best - values
 
 
-def _failed_tests(group: Group) -> Floats:
+def failed_tests(group: Group) -> Floats:
+    """Return the share of its task's tests that each attempt failed, NaN where it has no result."""
     loss = np.full(len(group.frame), np.nan)
     usable = outcomes(group, "tests")
     if usable.vectors is not None:
