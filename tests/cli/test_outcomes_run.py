@@ -120,6 +120,7 @@ def test_samples_of_a_judge_are_attempts(folder: Path) -> None:
     ("changes", "message"),
     [
         ({"outcomes": {"small": {"path": "x.csv"}}}, r"outcomes\.small: a dataset has this name"),
+        ({"outcomes": {"repeats": {"path": "x.csv"}}}, r"outcomes\.repeats: the figures of ingested"),
         ({"outcomes": {"Bad Name": {"path": "x.csv"}}}, r"outcomes\.Bad Name: a name has lower-case"),
         ({"outcomes": {"x": {}}}, "outcomes.x: 'path' is a required property"),
         ({"outcomes": {"x": {"path": "x.csv", "columns": {"tsk": "q"}}}}, "outcomes.x.columns"),

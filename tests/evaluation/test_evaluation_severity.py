@@ -118,3 +118,11 @@ def test_an_analysis_outlives_its_file(tmp_path: Path) -> None:
 def test_nothing_at_all_has_empty_tables() -> None:
     made = incoherence_tables(evaluate_outcomes(frame(LINT).iloc[:0], SETTINGS))
     assert {len(each.rows) for each in made} == {0}
+
+
+@pytest.mark.parametrize("loss", ["reward", "rubric"])
+def test_a_score_above_the_best_leaves_no_loss_to_its_group(loss: str) -> None:
+    given = [row | {loss: score} for row, score in zip(LINT, (10.0, 0.0, 2.5, 9.0), strict=True)]
+    rows = found(given)
+    assert list(rows) == ([loss, "lint_failures"] if loss == "reward" else ["lint_failures", loss])
+    assert (rows[loss].found.attempts, rows[loss].no_loss) == (0, 4)

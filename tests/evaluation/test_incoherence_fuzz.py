@@ -1,6 +1,7 @@
 """Any outcomes at all: either they are refused in words or every attempt is counted somewhere."""
 
 from math import inf, nan
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,11 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coherence.errors import InputError
-from coherence.evaluation.incoherence_settings import KINDS, IncoherenceSettings
-from coherence.evaluation.incoherence_tables import evaluate_outcomes, incoherence_tables
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.incoherence_tables import (
+    IncoherenceEvaluation,
+    evaluate_outcomes,
+    incoherence_tables,
+)
 from coherence.evaluation.outcome_kinds import kinds_of, outcomes
 from coherence.evaluation.render import latex, markdown
-from coherence.evaluation.repeated import groups
+from coherence.evaluation.repeated import LARGEST, groups
+from coherence.files import read_json, write_json
+from coherence.incoherence.contract import KINDS
 from coherence.incoherence.paired import Permutations
 
 SETTINGS = IncoherenceSettings(
@@ -30,7 +37,7 @@ SETTINGS = IncoherenceSettings(
         "squared_error",
     ),
 )
-NUMBER = st.sampled_from([None, 0.0, 1.0, 2.5, -3.0, nan, inf, 1e300, 1e-300])
+NUMBER = st.sampled_from([None, 0.0, 1.0, 2.5, -3.0, nan, inf, 1e300, 1e100, 1e69, 1e-60, 1e-300])
 ROW = st.fixed_dictionaries(
     {"group": st.sampled_from(["g", "h"]), "task": st.sampled_from(["t", "u", "v", None])},
     optional={
@@ -94,3 +101,19 @@ def test_mixed_kinds_are_refused_in_words(rows: list[dict[str, Any]]) -> None:
             assert set(kinds_of(group, SETTINGS)) <= set(KINDS)
         except InputError as error:
             assert "name the dataset's `kind`" in str(error)
+
+
+def test_numbers_as_large_as_are_read_outlive_the_file(tmp_path: Path) -> None:
+    given = [
+        {"group": group, "task": f"t{task}", "attempt": str(attempt), "target_number": 0.0}
+        | {"number": scale * (1 + attempt + task), "passed": False}
+        for group, scale in (("a", 0.9 * LARGEST / 8), ("b", 1e-9))
+        for task in range(4)
+        for attempt in range(3)
+    ]
+    evaluation = evaluate_outcomes(frame(given), IncoherenceSettings(lengths=()))
+    assert {row.found.items for row in evaluation.incoherence} == {4}
+    assert [pair.found.incoherence is not None for pair in evaluation.pairs] == [True]
+    write_json(tmp_path / "evaluation.json", evaluation)
+    assert read_json(tmp_path / "evaluation.json", IncoherenceEvaluation) == evaluation
+    assert incoherence_tables(evaluation)

@@ -151,3 +151,13 @@ def test_strata_lose_no_task() -> None:
     for bins in (1, 2, 3, 5):
         rows = found(given, IncoherenceSettings(bins=bins, lengths=("steps",)))
         assert sum(row.found.items for row in rows if row.by == "steps") == 23
+
+
+def test_tasks_without_a_length_are_counted_over_all_groups_too() -> None:
+    some = with_steps(answered(("AB", "A"), ("BB", "A"), group="a"), 1, 2, None, None)
+    all_known = answered(("AB", "A"), ("BB", "A"), group="b", steps=3.0)
+    none = answered(("AB", "A"), ("BB", "A"), ("BC", "A"), group="c")
+    rows = [row for row in found([*some, *all_known, *none]) if row.by == "steps"]
+    together = [row for row in rows if row.group == ALL_GROUPS]
+    assert {row.unknown for row in together} == {1 + 3}
+    assert sum(row.found.items for row in together) == 3

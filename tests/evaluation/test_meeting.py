@@ -42,7 +42,7 @@ def met(made: list[Row]) -> list[Meeting]:
             "task": row.task,
             "attempt": row.attempt,
             "passed": None if row.outcome == "unknown" else row.outcome == "passed",
-            "trajectory": row.id,
+            "trajectory": row.id if row.status == "ok" else None,
         }
         for row in made
     )
@@ -73,6 +73,14 @@ def test_what_is_unjudged_or_unknown_is_counted_and_left_out() -> None:
     (found,) = met(rows({"t": "xo?x", "s": "oooo"}, {"t": "fuu?", "s": "uuuu"}))
     assert (found.attempts, found.flags, found.unjudged, found.unknown_outcome) == (6, 1, 1, 1)
     assert "1 unjudged, 1 unknown outcome" in table([found]).rows[0]
+
+
+def test_attempts_without_a_trajectory_are_counted() -> None:
+    made = rows({"t": "xo", "s": "oo"}, {"t": "fu", "s": "uu"})
+    lost = Row("s-9", "set", "s", "9", "failed", "no_trajectory")
+    (found,) = met([*made, lost])
+    assert (found.attempts, found.without_trajectory) == (4, 1)
+    assert "1 without trajectory" in table([found]).rows[0]
 
 
 def test_what_was_met_survives_its_file(tmp_path: Path) -> None:

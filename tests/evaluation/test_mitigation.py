@@ -80,6 +80,13 @@ def test_the_loss_is_the_share_of_failed_tests(tests: tuple[str, ...], median: f
     assert (row.loss.median, row.loss.worst) == (median, worst)
 
 
+def test_rewards_beyond_1_are_no_loss() -> None:
+    rows = [{**row, "reward": reward} for row, reward in zip(attempts("t", "abb"), (9, 0, 4), strict=True)]
+    (row,) = found(rows)
+    assert row.loss is not None
+    assert (row.loss.median, row.loss.worst, row.loss.low) == (1, 1, 0.5)
+
+
 def test_unknown_outcomes_are_no_failures() -> None:
     rows = [*attempts("t", "bb"), {**attempts("t", "b")[0], "attempt": "9", "answer": None, "passed": None}]
     (row,) = found(rows)
@@ -90,6 +97,14 @@ def test_the_table_shows_the_first_and_keeps_all() -> None:
     made = table(found(*(attempts(f"t{n:03}", "bb") for n in range(SHOWN + 5))))
     assert (len(made.rows), len(made.records)) == (SHOWN, SHOWN + 5)
     assert made.note == "set is simulated: planted."
+
+
+def test_the_table_shows_the_most_failing_of_all_groups() -> None:
+    mild = [attempts(f"t{n:03}", "ab") for n in range(SHOWN)]
+    bad = [{**row, "group": "other"} for row in attempts("t900", "bb")]
+    made = table(found(*mild, bad))
+    assert made.rows[0][1:3] == ("other", "t900")
+    assert made.records[-1]["task"] == "t900"
 
 
 def test_no_rows_make_an_empty_table() -> None:

@@ -28,8 +28,10 @@ def parts(rows: list[dict[str, Any]], kind: str, name: str) -> tuple[list[float]
         (tried("10"), ("passed",)),
         (results_of("10", "11"), ("tests",)),
         ([{"task": "t", "reward": 1.0}], ()),
+        ([row | {"answer": "A"} for row in tried("10")], ("passed",)),
+        ([{"task": "t", "answer": "A"}], ("answer",)),
     ],
-    ids=["answers", "passes", "tests", "nothing"],
+    ids=["answers", "passes", "tests", "nothing", "answers without target", "no target and nothing else"],
 )
 def test_the_most_telling_kind_comes_first(rows: list[dict[str, Any]], kinds: tuple[str, ...]) -> None:
     assert kinds_of(only_group(rows), SETTINGS) == kinds

@@ -53,6 +53,22 @@ def test_contexts_are_cells_of_their_own() -> None:
     assert (row.cells, row.fewest, row.most) == (2, 2, 2)
 
 
+@pytest.mark.parametrize(
+    ("contexts", "reasons"),
+    [
+        (["p", "q", "r"], []),
+        (["p", "p", "p"], ["all attempts share one context"]),
+        (["p", "p", None], []),
+        ([None, None, None], []),
+    ],
+    ids=["one attempt each", "one for all", "some unknown", "none"],
+)
+def test_scatter_is_seen_between_contexts(contexts: list[str | None], reasons: list[str]) -> None:
+    frame = attempts(("g", "a", True), ("g", "a", False), ("g", "a", False), context=contexts)
+    row = describe("d", frame, (), None, ("", ""))
+    assert [one.reason.split(":")[0] for one in row.counted] == reasons
+
+
 def test_a_dataset_without_repeats_has_a_row_that_says_so() -> None:
     row = describe("d", conform(pd.DataFrame()), (Counted("d", "no repeats", 5, "trials"),), None, ("", ""))
     made = table([row])

@@ -96,3 +96,12 @@ def test_in_words() -> None:
     assert describe([row()]) == (
         "Error against the number of votes. bench, majority of 1: error 0.400 (0.100 to 0.900), n = 50."
     )
+
+
+def test_errors_above_1_are_in_the_frame() -> None:
+    wide = Interval(40.0, 90.0, DELTA_T, 50)
+    rows = [row(1, kind="number", error=60.0, error_interval=wide, error_of_one=70.0)]
+    error, incoherence = ensembling_curves(rows).axes
+    assert error.get_ylim()[1] > 90
+    assert incoherence.get_ylim()[1] == 1
+    assert ensembling_curves([row(1)]).axes[0].get_ylim() == (0, 1)

@@ -69,3 +69,12 @@ def test_biased_estimates_of_unequal_attempts_are_not_compared(
 def test_estimators_are_not_mixed() -> None:
     spread = answer_spread(answers(("AAB", "A")))
     assert incomparable(squared(spread), squared(spread, "plug-in")) == "different estimators"
+
+
+def test_items_of_very_different_size_have_an_interval() -> None:
+    above, below = np.array([1e18, 1e-18, 2e-18]), np.array([4e18, 2e-18, 5e-18])
+    without = np.array([3 / 7, 0.25, 0.25])
+    found = jackknife_t(above, below)
+    assert found is not None
+    half = 4.302652730 * np.sqrt(2 / 3 * ((without - without.mean()) ** 2).sum())
+    assert (found.low, found.high) == pytest.approx((0.25 - half, 0.25 + half))

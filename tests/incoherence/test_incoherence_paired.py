@@ -140,3 +140,13 @@ def test_the_p_of_equal_incoherence_is_uniform_where_errors_differ() -> None:
         assert found.incoherence is not None
         rejected += found.incoherence.p <= 0.05
     assert rejected / 300 < 0.09  # 0.05 and three standard errors
+
+
+def test_swaps_without_error_or_spread_count_as_far_out_whatever_rounding_leaves() -> None:
+    # In tenths, which have no exact floats. All of one group's error is scatter, a sixth of the other's.
+    first = parts(np.array([0.2, 0.7, 0.4, 0, 0]), np.array([0.2, 0.7, 0.4, 0, 0]))
+    second = parts(np.array([0, 0, 0, 0.6, 0.6]), np.array([0, 0, 0, 0.1, 0.1]))
+    found = paired(first, second, Permutations()).incoherence
+    assert found is not None
+    # Far out are the labels as they are, all of them swapped, and all error in one group or in the other.
+    assert found.p == 4 / 32

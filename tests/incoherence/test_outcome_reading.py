@@ -63,6 +63,15 @@ def test_parquet_is_read_with_its_types(tmp_path: Path) -> None:
     assert counted(outcomes)["answer without target (kept)"] == (2, "rows", "row 1")
 
 
+def test_integers_without_a_float_of_their_own_are_numbers(tmp_path: Path) -> None:
+    pd.DataFrame({"task": ["a"], "reward": [2**62 + 1], "steps": [2**53 + 1]}).to_parquet(
+        tmp_path / "x.parquet"
+    )
+    outcomes = read_outcomes(tmp_path / "x.parquet", OutcomeSource("s"))
+    assert column(outcomes, "reward") == [2.0**62]
+    assert column(outcomes, "passed") == [True]
+
+
 def test_a_parquet_column_of_lists_is_named(tmp_path: Path) -> None:
     pd.DataFrame({"task": ["a"], "tests": [[True, False]]}).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(InputError, match=r"x\.parquet: column 'tests' holds list"):
@@ -185,6 +194,25 @@ def test_passed_follows_from_reward_or_answer(tmp_path: Path) -> None:
     answers = outcomes_of(tmp_path, "task,answer,target\na,x,x\na,y,x\na,,x\nb,1,\n")
     assert column(answers, "passed") == [True, False, None, None]
     assert counted(answers)["answer without target (kept)"] == (1, "rows", "row 5")
+
+
+def test_passed_follows_from_tests_where_nothing_else_says_so(tmp_path: Path) -> None:
+    outcomes = outcomes_of(tmp_path, "task,tests,passed\na,11,\na,10,\na,1-,\na,0-,\na,--,\na,,\na,10,1\n")
+    assert column(outcomes, "passed") == [True, False, None, False, None, None, True]
+
+
+def test_tests_without_any_result_are_no_outcome(tmp_path: Path) -> None:
+    data = "task,answer,target,tests\na,x,x,\na,,,--\na,,,10\n"
+    outcomes = outcomes_of(tmp_path, data)
+    assert column(outcomes, "tests") == [None, None, "10"]
+    assert counted(outcomes)["outcome unknown (kept)"] == (1, "rows", "row 3")
+    failed = outcomes_of(tmp_path, data, null_as="failed")
+    assert column(failed, "tests") == [None, "00", "10"]
+
+
+def test_a_column_named_dataset_is_not_called_unknown(tmp_path: Path) -> None:
+    outcomes = outcomes_of(tmp_path, "dataset,task,passed\nx,a,1\n")
+    assert counted(outcomes) == {"the config names the dataset, not the file": (1, "columns", "dataset")}
 
 
 def test_stale_grades_are_seen(tmp_path: Path) -> None:

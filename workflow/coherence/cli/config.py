@@ -15,7 +15,7 @@ from msgspec import Meta
 from coherence.cli import prefix_config
 from coherence.cli.paraphrase_config import ParaphraseSection, faults, judges_after
 from coherence.cli.prefix_config import PrefixSection
-from coherence.cli.sections import Incoherence, OutcomeSet, Positive, Section
+from coherence.cli.sections import INGESTED, Incoherence, OutcomeSet, Positive, Section
 from coherence.errors import ConfigError
 from coherence.files import digest
 from coherence.judges.flagging import AbsentQuote
@@ -264,6 +264,10 @@ def check_outcomes(config: Config, origin: str) -> None:
     twice = sorted(set(config.outcomes) & set(config.datasets))
     if twice:
         raise ConfigError(f"{origin}: outcomes.{twice[0]}: a dataset has this name; choose another")
+    if INGESTED in config.outcomes:
+        raise ConfigError(
+            f"{origin}: outcomes.{INGESTED}: the figures of ingested datasets have this name; choose another"
+        )
     for name, section in config.outcomes.items():
         if not isfinite(section.pass_reward):
             raise ConfigError(f"{origin}: outcomes.{name}.pass_reward: must be a number")

@@ -13,7 +13,6 @@ PUBLISHED = (
 FIGURES = ("gaps", "tertiles", "precision", "overlap", "lead-time", "first-flag")
 # By outcome file, and once for what the ingested datasets and repeated judges bring.
 REPEATED_FIGURES = ("composition", "strata", "votes")
-INGESTED = "repeats"
 
 ON_PREFIXES = " on prefixes"  # behind a judge's name, in the ledger and in what is traced
 

@@ -7,7 +7,8 @@ from typing import Final
 from matplotlib.figure import Figure
 
 from coherence.cli.arguments import add_config_argument, config_of, say
-from coherence.cli.layout import INGESTED, Layout
+from coherence.cli.layout import Layout
+from coherence.cli.sections import INGESTED
 from coherence.evaluation.incoherence_tables import IncoherenceEvaluation, parted
 from coherence.figures.ensembling import ensembling_curves
 from coherence.figures.error_composition import error_composition

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from coherence.cli.config import Config
-from coherence.cli.layout import INGESTED, Layout
+from coherence.cli.layout import Layout
 from coherence.cli.loading import Loaded
+from coherence.cli.sections import INGESTED
 from coherence.evaluation.incoherence_tables import IncoherenceEvaluation, parted
 from coherence.evaluation.mitigation import FailingTask
 from coherence.figures import ensembling, error_composition, incoherence_strata, meeting
@@ -50,7 +51,8 @@ def sections(
     if found.meetings:
         svg = (layout.figures / "meeting.svg").read_bytes()
         met.append(Figure("Flags, bias and variance", "", svg, meeting.describe(found.meetings)))
-    links = [PageList("Tasks, attempt beside attempt", tuple(pages))] if pages else []
+    title = f"Tasks, attempt beside attempt: of each dataset the {MOST_PAGES} most failing at the most"
+    links = [PageList(title, tuple(pages))] if pages else []
     return (
         Section(
             "Is the error of repeated attempts bias or scatter?",
@@ -75,10 +77,10 @@ INTRO: Final = (
 
 
 def failing_tasks(config: Config, layout: Layout) -> dict[str, dict[str, list[FailingTask]]]:
-    """Return by dataset and task the groups whose attempts have text, the first tasks of each dataset."""
+    """Return the groups whose attempts have text by dataset and task, the most failing tasks of each."""
     found = read_json(layout.incoherence, IncoherenceEvaluation)
     by_task: dict[str, dict[str, list[FailingTask]]] = defaultdict(dict)
-    for row in found.failing:
+    for row in sorted(found.failing, key=lambda row: row.rank):
         if row.dataset in config.datasets and row.trajectories:
             tasks = by_task[row.dataset]
             if row.task in tasks or len(tasks) < MOST_PAGES:
@@ -103,15 +105,20 @@ class TaskSource:
         self.loaded = loaded
         self.paged = paged
         self.entries = {entry.trial.id: entry for entry in self.loaded.entries}
+        left_out = self.loaded.exclusions
+        self.trials = [entry.trial for name, entry in self.entries.items() if name not in left_out]
         self.flagging = flagging(self.loaded.all_judgements)
 
     def write(self, task: str, groups: list[FailingTask]) -> PageLink:
         """Write the page of a task and return the link to it."""
         dataset, layout = self.loaded.name, self.loaded.layout
-        ids = [name for group in groups for name in group.trajectories]
-        attempts = tuple(self._attempt(name) for name in ids if name in self.entries)
-        unread = sum(entry.trial.task == task for entry in self.entries.values()) - len(attempts)
-        page = TaskPage(dataset, task, tuple(groups), attempts, max(0, unread), self.loaded.simulated)
+        failing = [name for group in groups for name in group.trajectories if name in self.entries]
+        own = [trial for trial in self.trials if trial.task == task]
+        # Groups that never failed here come last, to compare with.
+        ids = dict.fromkeys([*failing, *(trial.id for trial in own if trial.status == "ok")])
+        attempts = tuple(self._attempt(name) for name in ids)
+        unread = sum(trial.status != "ok" for trial in own)
+        page = TaskPage(dataset, task, tuple(groups), attempts, unread, self.loaded.simulated)
         path = layout.task_page(dataset, task)
         write_text(path, render_task_page(page))
         failed = sum(group.failed.count for group in groups), sum(group.failed.n for group in groups)

@@ -5,7 +5,7 @@ from textwrap import fill
 from typing import Final
 
 from coherence.cli.sample_config import SampleConfig
-from coherence.cli.show import WIDTH, aligned
+from coherence.cli.screen import WIDTH, aligned
 from coherence.incoherence.stopping import LEVEL, Certify
 from coherence.sampling.rows import SampledItem, used_of
 

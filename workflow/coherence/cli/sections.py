@@ -7,6 +7,8 @@ from msgspec import Meta
 
 from coherence.incoherence.contract import Decomposition, Kind, Length, Loss, NullAs, OutcomeField
 
+INGESTED = "repeats"  # what figures call all that no outcome file brings
+
 Positive = Annotated[int, Meta(ge=1)]
 
 

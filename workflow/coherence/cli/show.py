@@ -8,15 +8,15 @@ from typing import Final
 
 from coherence.cli.arguments import add_config_argument, config_of
 from coherence.cli.layout import Layout
+from coherence.cli.screen import WIDTH, aligned
 from coherence.errors import InputError
-from coherence.evaluation.render import Table, one_line
+from coherence.evaluation.render import Table
 from coherence.files import read_json
 from coherence.incoherence.aggregates import JACKKNIFE_T
 from coherence.stats.intervals import LEVEL_TEXT
 from coherence.stats.proportions import BOOTSTRAP
 from coherence.stats.tables import FISHER, NEWCOMBE
 
-WIDTH: Final = 110
 MOST: Final = 40  # rows of a table on the screen
 FEWEST: Final = 3  # of each dataset in a longer one
 # What is shown of each table that has rows, in this order; the report has the rest.
@@ -75,16 +75,6 @@ def parts(tables: Mapping[str, Table]) -> Iterator[str]:
                 yield fill(NOTES[name], WIDTH)
             notes[table.note] = None
     yield from (fill(note, WIDTH) for note in notes if note)
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells as lines in columns; no cell can leave its line."""
-    lines = [[one_line(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    padded = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
-    ]
-    return "\n".join(line.rstrip() for line in padded)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -24,10 +24,11 @@ from coherence.cli.config import (
     of_another,
     parse,
 )
-from coherence.cli.layout import FIGURES, INGESTED, PUBLISHED, REPEATED_FIGURES, Layout
+from coherence.cli.layout import FIGURES, PUBLISHED, REPEATED_FIGURES, Layout
 from coherence.cli.paraphrase_config import LlmParaphrase, ParaphraseSection
 from coherence.cli.paraphrase_targets import FAILED_CALL, ParaphraseTargets
 from coherence.cli.plan import source_of, write_plan
+from coherence.cli.sections import INGESTED
 from coherence.errors import ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
 from coherence.preprocess import Prepared

@@ -192,6 +192,6 @@ def table(rows: Sequence[Votes], settings: IncoherenceSettings) -> Table:
             "attempts. The variance of a majority needs twice as many (tasks parted): two ensembles without "
             f"a common attempt. Incoherence: {LEVEL_TEXT} {JACKKNIFE_T} interval over tasks parted. Of one: "
             "the same of single attempts at the same tasks, for rows are of different tasks where attempts "
-            "are unequal."
+            "are unequal. Any attempts of a task vote together, whatever their prompt contexts."
         ),
     )

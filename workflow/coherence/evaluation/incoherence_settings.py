@@ -1,8 +1,10 @@
 """What the analysis of repeated outcomes is told."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from coherence.errors import ConfigError
+from coherence.incoherence.contract import KINDS, LENGTHS, LOSSES
 from coherence.incoherence.divergence import DELTA
 from coherence.incoherence.paired import Permutations
 from coherence.incoherence.parts import Estimator
@@ -15,9 +17,6 @@ BY_KIND: Final[dict[str, tuple[str, ...]]] = {
     "number": ("squared_error",),
     "passed": ("kohavi_wolpert", "seed_modal"),
 }
-KINDS: Final = tuple(BY_KIND)
-LENGTHS: Final = ("reasoning_tokens", "output_tokens", "steps", "calls", "seconds", "cost_usd")
-LOSSES: Final = ("tests", "reward", "number", "lint_failures", "assertion_failures", "rubric")
 
 
 class IncoherenceSettings(Record, frozen=True):
@@ -48,7 +47,7 @@ class IncoherenceSettings(Record, frozen=True):
 
     def check(self) -> None:
         """Raise ConfigError where a name is none of those there are, or a number makes no sense."""
-        names = {
+        names: dict[str, tuple[Iterable[str], set[str]]] = {
             "decompositions": (self.decompositions, {name for kind in BY_KIND.values() for name in kind}),
             "kinds": (self.kinds.values(), set(KINDS)),
             "lengths": (self.lengths, set(LENGTHS)),

@@ -25,6 +25,11 @@ class Divided(Record, frozen=True, eq=False):
     value: Floats
     bucket: Ints
 
+    @property
+    def unknown(self) -> int:
+        """How many tasks with known parts have no value."""
+        return int((self.main.parts.known & np.isnan(self.value)).sum())
+
 
 def strata(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[Stratum]:
     """Yield the strata of the groups of one dataset, then those of all groups together."""
@@ -35,7 +40,7 @@ def strata(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[S
         yield from _rows(each, settings)
     yield from own_medians(mains, settings)
     if len(mains) > 1:
-        yield from _together(divided_by, settings)
+        yield from _together(divided_by, mains, settings)
         yield from _by_name(mains)
 
 
@@ -76,31 +81,40 @@ def _divided(main: MainParts, by: str, value: Floats, settings: IncoherenceSetti
 def _rows(each: Divided, settings: IncoherenceSettings) -> Iterator[Stratum]:
     main, parts = each.main, each.main.parts
     found = trend(each.value, parts.incoherence)
-    unknown = int((parts.known & np.isnan(each.value)).sum())
     for place in range(settings.bins):
         chosen = each.bucket == place
         if chosen.any():
             row = stratum(main, main.group.name, each.by, place, aggregate(parts.take(chosen)))
-            yield _with_test(with_values(row, each.value[chosen]), found, unknown)
+            yield _with_test(with_values(row, each.value[chosen]), found, each.unknown)
 
 
 def _with_test(row: Stratum, found: Trend, unknown: int) -> Stratum:
     return replace(row, test=KENDALL, n_test=found.n, tau=found.tau, p=found.p, unknown=unknown)
 
 
-def _together(divided_by: Sequence[Divided], settings: IncoherenceSettings) -> Iterator[Stratum]:
-    """Yield the strata of all groups together, by what divides them and how they are decomposed."""
+def _together(
+    divided_by: Sequence[Divided], mains: Sequence[MainParts], settings: IncoherenceSettings
+) -> Iterator[Stratum]:
+    """Yield the strata of all groups together, by what divides them and how they are decomposed.
+
+    The tasks of a group without any value count as unknown too.
+    """
     families: dict[tuple[str, str, str], list[Divided]] = {}
     for each in divided_by:
         families.setdefault((each.by, each.main.kind, each.main.decomposition), []).append(each)
-    for (by, _, _), members in families.items():
+    for (by, kind, decomposition), members in families.items():
         if len(members) > 1:
+            there = {id(each.main) for each in members}
+            alike = [main for main in mains if (main.kind, main.decomposition) == (kind, decomposition)]
+            unknown = sum(each.unknown for each in members)
+            unknown += sum(int(main.parts.known.sum()) for main in alike if id(main) not in there)
             for place in range(settings.bins):
                 chosen = [each.bucket == place for each in members]
                 found = pooled([each.main for each in members], chosen)
                 values = np.concatenate([e.value[c] for e, c in zip(members, chosen, strict=True)])
                 if len(values):
-                    yield with_values(stratum(members[0].main, ALL_GROUPS, by, place, found), values)
+                    row = stratum(members[0].main, ALL_GROUPS, by, place, found)
+                    yield replace(with_values(row, values), unknown=unknown)
 
 
 def _by_name(mains: Sequence[MainParts]) -> Iterator[Stratum]:

@@ -33,7 +33,7 @@ class Meeting(Record, frozen=True):
     `flagged` and `others` are the parts of tasks with and without a flagged attempt; `with_bias` and
     `with_variance` say how the share of a task's attempts that is flagged goes with its parts; `within` is
     the gap in failure rate of flagged less other attempts, tasks being strata. `unjudged` attempts are left
-    out, as are those of unknown outcome.
+    out, as are those of unknown outcome and those `without_trajectory`.
     """
 
     dataset: str
@@ -51,6 +51,7 @@ class Meeting(Record, frozen=True):
     telling_tasks: int
     unjudged: int
     unknown_outcome: int
+    without_trajectory: int = 0
     simulated: str = ""
 
     @property
@@ -118,6 +119,7 @@ def _meeting(main: MainParts, judge: str, rows: Sequence[Row]) -> Meeting:
         ),
         unjudged=len(rows) - len(judged) if words else len(rows),
         unknown_outcome=len(judged) - len(attempts),
+        without_trajectory=len(main.group.frame) - len(rows),
         simulated=main.group.simulated,
     )
 
@@ -176,6 +178,7 @@ FIELDS: Final[dict[str, str]] = {
     "n_telling_tasks": "telling_tasks",
     "n_unjudged": "unjudged",
     "n_unknown_outcome": "unknown_outcome",
+    "n_without_trajectory": "without_trajectory",
     "simulated": "simulated",
 }
 
@@ -206,7 +209,11 @@ _COLUMNS: Final[dict[str, Callable[[Meeting], str]]] = {
         wording.points(row.within.gap, row.within.interval) if row.within else wording.NONE
     ),
     "p": lambda row: f"{wording.p_value(row.exact_p)}, {row.telling_tasks:,} tasks tell",
-    "Left out": lambda row: wording.left_out(unjudged=row.unjudged, unknown_outcome=row.unknown_outcome),
+    "Left out": lambda row: wording.left_out(
+        unjudged=row.unjudged,
+        unknown_outcome=row.unknown_outcome,
+        without_trajectory=row.without_trajectory,
+    ),
 }
 
 

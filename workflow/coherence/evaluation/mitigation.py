@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from coherence.evaluation import wording
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import MainParts, main_parts
-from coherence.evaluation.outcome_kinds import outcomes
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, proportion_fields
 from coherence.evaluation.repeated import Group
+from coherence.evaluation.severity import failed_tests
 from coherence.incoherence.parts import Floats, Ints
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
@@ -71,9 +71,9 @@ class FailingTask(Record, frozen=True):
         return VARIANCE_HEAVY if self.bias_share <= 1 - HEAVY else MIXED
 
     @property
-    def rank(self) -> tuple[float, float, str]:
+    def rank(self) -> tuple[float, float, str, str]:
         """What sorts the most failing, then the most biased first."""
-        return (-(self.failed.value or 0), -(self.bias_share or 0), self.task)
+        return (-(self.failed.value or 0), -(self.bias_share or 0), self.task, self.group)
 
 
 def failing_tasks(groups: Iterable[Group], settings: IncoherenceSettings) -> Iterator[FailingTask]:
@@ -140,16 +140,16 @@ def _share(error: float | None, bias: float | None) -> float | None:
 
 
 def _losses(group: Group, passed: Floats) -> Floats:
-    """Return the share of failed tests where there are any, else 1 less reward, else 1 less pass."""
-    losses = np.where(np.isnan(group.numbers("reward")), 1 - passed, 1 - group.numbers("reward"))
+    """Return the share of failed tests where there are any, else 1 less reward, else 1 less pass.
+
+    Rewards of a group that go beyond 1 have a scale of their own, and are not used.
+    """
+    rewards = group.numbers("reward")
+    use_rewards = ~np.isnan(rewards) & ~(rewards > 1).any()
+    losses = np.where(use_rewards, 1 - rewards, 1 - passed)
     if group.known("tests").any():
-        found = outcomes(group, "tests")
-        vectors = found.vectors
-        if vectors is not None:
-            owner = np.repeat(np.arange(len(found.rows)), vectors.width[vectors.item])
-            mean = np.bincount(owner, weights=1 - vectors.values, minlength=len(found.rows))
-            losses = losses.copy()
-            losses[found.rows] = mean / vectors.width[vectors.item]
+        tests = failed_tests(group)
+        losses = np.where(np.isnan(tests), losses, tests)
     return np.asarray(losses)
 
 
@@ -239,12 +239,10 @@ _COLUMNS: Final[dict[str, Callable[[FailingTask], str]]] = {
 
 def table(rows: Sequence[FailingTask]) -> Table:
     """Return `failing_tasks`: the first of each dataset to read, all in full."""
-    seen: dict[str, int] = {}
-    first = []
+    by_dataset: dict[str, list[FailingTask]] = {}
     for row in rows:
-        seen[row.dataset] = seen.get(row.dataset, 0) + 1
-        if seen[row.dataset] <= SHOWN:
-            first.append(row)
+        by_dataset.setdefault(row.dataset, []).append(row)
+    first = [row for own in by_dataset.values() for row in sorted(own, key=lambda row: row.rank)[:SHOWN]]
     full = table_of(rows, _COLUMNS, FIELDS, name="failing_tasks", title=TITLE, caption=CAPTION)
     short = table_of(first, _COLUMNS, FIELDS, name="failing_tasks", title=TITLE, caption=CAPTION)
     return replace(short, records=full.records)
@@ -254,10 +252,10 @@ TITLE: Final = "Tasks that fail, and where to look first"
 CAPTION: Final = (
     f"Tasks that any attempt failed, by group; the {SHOWN} most failing of each dataset to read, all of "
     f"them in the CSV. Failed/n (rate in %; {LEVEL_TEXT} {CLOPPER_PEARSON} interval). Loss: share of "
-    "failed tests, else 1 less reward: median (quartiles) and worst attempt, for the best of several is "
-    "no measure. Bias share: of the task's error, by the group's main decomposition, clipped to 0 to 100 "
-    "%; with few attempts it is rough, and where only pass or fail is known it is 1 less the pass rate "
-    "over again. Look first: bias-heavy tasks keep failing the same way, variance-heavy ones scatter. "
-    "Incoherent is not harmless: a task that fails by chance fails all the same; and a failure that makes "
-    "no sense is no sign of misaligned aims."
+    "failed tests, else 1 less reward (unless one is above 1), else 1 less pass: median (quartiles) and "
+    "worst attempt, for the best of several is no measure. Bias share: of the task's error, by the group's "
+    "main decomposition, clipped to 0 to 100 %; with few attempts it is rough, and where only pass or fail "
+    "is known it is 1 less the pass rate over again. Look first: bias-heavy tasks keep failing the same "
+    "way, variance-heavy ones scatter. Incoherent is not harmless: a task that fails by chance fails all "
+    "the same; and a failure that makes no sense is no sign of misaligned aims."
 )

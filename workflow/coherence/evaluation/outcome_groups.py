@@ -8,6 +8,7 @@ import pandas as pd
 from coherence.evaluation import wording
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, proportion_fields
+from coherence.evaluation.repeated import only_name
 from coherence.incoherence.outcomes import datasets_in
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
@@ -54,8 +55,8 @@ def _group(dataset: str, name: str, members: pd.DataFrame, simulated: str) -> Ou
     return OutcomeGroup(
         dataset=dataset,
         group=name,
-        scaffold=_only(members["scaffold"]),
-        backbone=_only(members["backbone"]),
+        scaffold=only_name(members["scaffold"]),
+        backbone=only_name(members["backbone"]),
         attempts=len(members),
         tasks=members["task"].nunique(),
         fewest=int(sizes.min()),
@@ -66,12 +67,6 @@ def _group(dataset: str, name: str, members: pd.DataFrame, simulated: str) -> Ou
         mixed=proportion(int(mixed.sum()), len(repeated), wilson),
         simulated=simulated,
     )
-
-
-def _only(names: "pd.Series[str]") -> str | None:
-    """Return the one name there is, None where it is unknown or there are several."""
-    found = names.dropna().unique()
-    return str(found[0]) if len(found) == 1 else None
 
 
 FIELDS: Final[dict[str, str]] = {

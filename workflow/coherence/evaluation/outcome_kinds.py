@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from coherence.errors import InputError
-from coherence.evaluation.incoherence_settings import KINDS, IncoherenceSettings
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_vectors import probability_vectors, test_vectors
 from coherence.evaluation.repeated import Group
+from coherence.incoherence.contract import KINDS
 from coherence.incoherence.parts import Bools, Floats, Ints
 from coherence.incoherence.squares import Vectors
 from coherence.records import Record
@@ -73,10 +74,12 @@ class Outcomes(Record, frozen=True, eq=False):
 def kinds_of(group: Group, settings: IncoherenceSettings) -> tuple[str, ...]:
     """Return the kinds of outcome of a group, the most telling first and pass or fail last.
 
+    A kind without any target counts only where there is no other, so that its attempts are left out by name.
     Raise InputError where different attempts have different kinds and none is named in the settings.
     """
-    there = {kind: group.known(kind) for kind in KINDS}
+    there = {kind: _there(group, kind) for kind in KINDS}
     found = [kind for kind in KINDS if there[kind].any()]
+    found = found or [kind for kind in KINDS if group.known(kind).any()]
     named = settings.kinds.get(group.dataset)
     if named is not None:
         return tuple(kind for kind in found if kind in (named, "passed"))
@@ -89,6 +92,11 @@ def kinds_of(group: Group, settings: IncoherenceSettings) -> tuple[str, ...]:
                     f"`{one}`, others only `{other}`; name the dataset's `kind` of outcome in the config"
                 )
     return tuple(found)
+
+
+def _there(group: Group, kind: str) -> Bools:
+    known = group.known(kind)
+    return known & group.known(TARGETS[kind]) if kind in TARGETS else known
 
 
 def outcomes(group: Group, kind: str) -> Outcomes:

@@ -79,11 +79,15 @@ def describe(
 def limits(dataset: str, frame: pd.DataFrame, kind: Kind | None) -> Iterable[Counted]:
     """Yield what no decomposition can say anything about, though nothing is wrong with it."""
     known = frame[usable(frame, kind or "passed")]
-    sizes = known.groupby(["group", "task", "context"], observed=True, dropna=False).size()
-    single = sizes[sizes == 1]
-    if len(single):
-        where = ", ".join(str(part) for part in single.index[0] if isinstance(part, str))
-        yield Counted(dataset, "one attempt with an outcome: no scatter to see", len(single), "cells", where)
+    by_task = known.groupby(["group", "task"], observed=True)
+    sizes = by_task.size()
+    alone = (sizes > 1) & (by_task["context"].nunique() == 1) & (by_task["context"].count() == sizes)
+    for reason, few in (
+        ("one attempt with an outcome: no scatter to see", sizes[sizes == 1]),
+        ("all attempts share one context: no scatter between contexts to see", sizes[alone]),
+    ):
+        if len(few):
+            yield Counted(dataset, reason, len(few), "cells", ", ".join(map(str, few.index[0])))
     wrong = (frame["passed"] == False).fillna(value=False)  # noqa: E712 - nullable
     judged = frame["passed"].notna()
     by_group = pd.DataFrame({"wrong": wrong, "judged": judged}).groupby(frame["group"], observed=True).sum()

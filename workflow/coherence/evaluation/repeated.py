@@ -10,7 +10,7 @@ from coherence.errors import InputError
 from coherence.incoherence.parts import Bools, Floats, Ints
 from coherence.records import Record
 
-LARGEST: Final = 1e150  # numbers of which squares can still be added up
+LARGEST: Final = 1e70  # numbers whose squared errors can still be squared and added up
 NO_TASK: Final = "no task"
 REPEATED: Final = "attempt repeated"
 CONTRARY: Final = "attempt given twice with different values"
@@ -35,7 +35,7 @@ class Group(Record, frozen=True, eq=False):
     simulated: str = ""
 
     def numbers(self, column: str) -> Floats:
-        """Return a column as numbers, NaN where it is unknown, not finite or too large to be squared."""
+        """Return a column as numbers, NaN where it is unknown, not finite or too large to work with."""
         values = self.frame[column].to_numpy(dtype=float, na_value=np.nan)
         return np.where(np.abs(values) < LARGEST, values, np.nan)
 
@@ -74,8 +74,8 @@ def _group(names: tuple[str, str], members: pd.DataFrame, tasks: "pd.Index[Any]"
         task=task[order],
         tasks=tasks,
         left_out=left_out,
-        scaffold=_only(members["scaffold"]),
-        backbone=_only(members["backbone"]),
+        scaffold=only_name(members["scaffold"]),
+        backbone=only_name(members["backbone"]),
         simulated=simulated,
     )
 
@@ -103,7 +103,7 @@ def _without_repetitions(frame: pd.DataFrame, left_out: dict[str, int]) -> pd.Da
     return _without(kept, contrary[~again], CONTRARY, left_out)
 
 
-def _only(names: "pd.Series[Any]") -> str | None:
+def only_name(names: "pd.Series[Any]") -> str | None:
     """Return the one name there is, None where it is unknown or there are several."""
     found = names.dropna().unique()
     return str(found[0]) if len(found) == 1 else None

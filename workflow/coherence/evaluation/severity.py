@@ -6,13 +6,14 @@ from typing import Final
 import numpy as np
 
 from coherence.evaluation import wording
-from coherence.evaluation.incoherence_settings import LOSSES, IncoherenceSettings
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import TARGETS, outcomes
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.repeated import Group
 from coherence.evaluation.wording import share
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, Aggregate, aggregate
+from coherence.incoherence.contract import LOSSES
 from coherence.incoherence.distances import absolute, weighted
 from coherence.incoherence.parts import Bools, Floats, Ints, Parts
 from coherence.incoherence.severity import RATE_T, Severity, severity
@@ -54,6 +55,7 @@ def severities(group: Group, settings: IncoherenceSettings) -> Iterator[Severity
     losses = {name: loss for name in LOSSES if (loss := _loss(group, name, settings)) is not None}
     for name, loss in losses.items():
         yield _row(group, name, {name: loss}, {name: 1.0})
+    losses = {name: loss for name, loss in losses.items() if not np.isnan(loss).all()}
     if len(losses) > 1:
         weights = {name: settings.weights.get(name, 1.0) for name in losses}
         yield _row(group, WEIGHTED, losses, weights)
@@ -64,18 +66,24 @@ def _loss(group: Group, name: str, settings: IncoherenceSettings) -> Floats | No
     if not group.known(name).any():
         return None
     if name == "tests":
-        return _failed_tests(group)
+        return failed_tests(group)
     values = group.numbers(name)
     if name == "number":
         return np.asarray(np.abs(values - group.numbers(TARGETS["number"])))
     if name == "reward":
         # A reward of 0 or 1 is pass or fail over again.
         partial = ~np.isin(values[~np.isnan(values)], (0.0, 1.0))
-        return 1 - values if partial.any() else None
-    return settings.rubric_best - values if name == "rubric" else values
+        return _below(1, values) if partial.any() else None
+    return _below(settings.rubric_best, values) if name == "rubric" else values
 
 
-def _failed_tests(group: Group) -> Floats:
+def _below(best: float, values: Floats) -> Floats:
+    """Return how far below the best values are; unknown of all where one is above it: it is not the best."""
+    return np.full(len(values), np.nan) if (values > best).any() else best - values
+
+
+def failed_tests(group: Group) -> Floats:
+    """Return the share of its task's tests that each attempt failed, NaN where it has no result."""
     loss = np.full(len(group.frame), np.nan)
     usable = outcomes(group, "tests")
     if usable.vectors is not None:
@@ -169,6 +177,8 @@ def table(rows: Sequence[SeverityRow]) -> Table:
             f"({LEVEL_TEXT} {DELTA_T} interval). Mean loss: of all attempts, over tasks with at least two; "
             "scatter: half the mean distance |loss - loss'| of two attempts at a task, unbiased; "
             f"incoherence: sum of scatter / sum of losses ({LEVEL_TEXT} {JACKKNIFE_T} interval). A test "
-            "without a result counts as failed. Weighted: losses times their weights, each distance apart."
+            "without a result counts as failed. Where a reward is above 1 or a rubric score above "
+            "`rubric_best`, the group has no such loss. Weighted: losses times their weights, each distance "
+            "apart."
         ),
     )

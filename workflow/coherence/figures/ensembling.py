@@ -126,7 +126,7 @@ def _draw(axes: Axes, curves: dict[str, list[Votes]], colour: str, read: Read) -
     _line(axes, points, color=colour, linewidth=1.5, zorder=2)
     for place, point in points:
         _dot(axes, place, point, colour)
-    axes.set_ylim(0, 1)
+    axes.set_ylim(0, _top(curves) if read is _error else 1)
     axes.set_xlim(-0.4, len(votes) - 0.6)
     n = {row.votes: read(row).n for row in main}
     axes.set_xticks(range(len(votes)), [f"{each}\nn {n.get(each, 0):,}" for each in votes], fontsize=7)
@@ -134,6 +134,14 @@ def _draw(axes: Axes, curves: dict[str, list[Votes]], colour: str, read: Read) -
     axes.grid(axis="y", color=FAINT, linewidth=0.5)
     if all(point.value is None for _, point in points):
         axes.text(0.5, 0.5, "too few attempts", transform=axes.transAxes, ha="center", color=GREY)
+
+
+def _top(curves: dict[str, list[Votes]]) -> float:
+    """Return where the axis of errors ends: those of numbers and in nats have no greatest value."""
+    rows = [row for members in curves.values() for row in members]
+    ends = [row.error_interval.high for row in rows if row.error_interval is not None]
+    highest = max([*(row.error for row in rows), *(row.error_of_one for row in rows)])
+    return 1 if highest <= 1 else 1.05 * max([highest, *ends])
 
 
 def _line(axes: Axes, points: Sequence[tuple[int, Point]], **look: Any) -> None:

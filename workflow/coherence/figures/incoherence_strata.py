@@ -75,12 +75,12 @@ def _caption(rows: Sequence[Stratum]) -> str:
     notes = dict.fromkeys(said for row in rows if (said := note_of(row.kind, row.decomposition)))
     marks = f" Pass or fail is {'; '.join(notes)}." if notes else ""
     return (
-        f"{note} Incoherence: sum of variances / sum of errors. Blue: all groups of the dataset together "
-        f"(or its only group), {LEVEL_TEXT} {JACKKNIFE_T} interval over tasks, a task's groups kept "
-        "together, cut at the frame; n: tasks of groups, different tasks in brackets. Grey: single groups. "
-        "Buckets of equally many tasks of a group, by mean length of its attempts or by the failure rate of "
-        "the other groups; below the axis the mean value. Within the task: attempts below against at or "
-        f"above the task's own median.{marks}"
+        f"{note} Incoherence: sum of variances / sum of errors. Blue: all groups of the dataset that have "
+        f"the value together (or its only group), {LEVEL_TEXT} {JACKKNIFE_T} interval over tasks, a task's "
+        "groups kept together, cut at the frame; n: tasks of groups, different tasks in brackets. Grey: "
+        "single groups. Buckets of equally many tasks of a group, by mean length of its attempts or by the "
+        "failure rate of the other groups; below the axis the mean value. Within the task: attempts below "
+        f"against at or above the task's own median.{marks}"
     ).strip()
 
 

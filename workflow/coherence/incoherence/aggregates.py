@@ -93,7 +93,7 @@ def jackknife_t(above: Floats, below: Floats) -> Interval | None:
         return None
     n = len(below)
     ratio = float(above.sum()) / float(below.sum())
-    without = (above.sum() - above) / (below.sum() - below)
+    without = _others(above) / _others(below)
     spread = without - without.mean()
     return around(ratio, sqrt(float((spread**2).sum()) * (n - 1) / n), n, JACKKNIFE_T)
 
@@ -102,6 +102,13 @@ def around(value: float, error: float, n: int, method: str) -> Interval:
     """Return value -/+ Student's t with n - 1 degrees of freedom times the standard error."""
     half = _quantile(n - 1) * error
     return Interval(value - half, value + half, method, n)
+
+
+def _others(values: Floats) -> Floats:
+    """Return the sum of all other items, added up: a total less its largest part would be noise."""
+    before = np.concatenate([[0.0], np.cumsum(values[:-1])])
+    after = np.concatenate([np.cumsum(values[:0:-1])[::-1], [0.0]])
+    return np.asarray(before + after)
 
 
 @cache

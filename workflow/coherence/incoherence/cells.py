@@ -107,7 +107,8 @@ def numbers(column: Any, lowest: float = -math.inf) -> Cells:
 
 def _floats(column: Any) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], Mask]:
     if not pa.types.is_string(column.type):
-        values = column.cast(pa.float64()).to_numpy()
+        # Integers beyond 2**53 have no float of their own: the next one is as good a number.
+        values = column.cast(pa.float64(), safe=False).to_numpy()
         return np.array(values, dtype=np.float64), np.zeros(len(column), dtype=bool)
     text = pyarrow.compute.utf8_trim_whitespace(column)
     unknown = pyarrow.compute.is_in(pyarrow.compute.utf8_lower(text), pa.array(sorted(UNKNOWN)))

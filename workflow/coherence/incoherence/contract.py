@@ -51,6 +51,7 @@ NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
 }
 KEY: Final = ("group", "task", "context", "attempt")
 LENGTHS: Final[tuple[str, ...]] = get_args(Length)
+LOSSES: Final[tuple[str, ...]] = get_args(Loss)
 COUNTS: Final = ("lint_failures", "assertion_failures", *LENGTHS)  # numbers that are never negative
 NUMBERS: Final = ("reward", "number", "target_number", "rubric", *COUNTS)
 TEXTS: Final = tuple(name for name in COLUMNS if name not in (*NUMBERS, "passed"))

@@ -20,6 +20,7 @@ PAIRED_T: Final = "paired t"
 PAIRED_DELTA: Final = "paired delta-t"
 CELLS: Final = 2_000_000  # swaps drawn at once
 WIDTH: Final = 64  # tasks that draws are made for at least, so that groups of like size share them
+NOISE: Final = 1e-12  # of a sum: what rounding leaves of nothing
 TIE: Final = 1 - 1e-9  # statistics this near the observed one are equal to it
 
 
@@ -102,12 +103,14 @@ def _permuted(table: Floats, settings: Permutations) -> tuple[Floats, Floats]:
     here = np.column_stack([v1, e1, v1 * v1, e1 * e1, v1 * e1, v1 * e2])
     there = np.column_stack([v2, e2, v2 * v2, e2 * e2, v2 * e2, v2 * e1])
     change = there - here
-    sides = [here.sum(axis=0)[None, :]]
-    sides += [sides[0] + swap @ change for swap in _swaps(len(table), settings)]
-    first = np.concatenate(sides)
-    second = here.sum(axis=0) + there.sum(axis=0) - first
+    moved = np.concatenate([np.zeros((1, 6)), *(swap @ change for swap in _swaps(len(table), settings))])
+    first, second = here.sum(axis=0) + moved, there.sum(axis=0) - moved
     crossed = float((v1 * v2).sum()), float((e1 * e2).sum())
     gap = (first[:, 1] - second[:, 1]) / len(table)
+    # A swap that leaves one side without error leaves rounding noise there; as observed, sums are exact.
+    nothing = NOISE * (first[0, 1] + second[0, 1])
+    for side in (first, second):
+        side[1:, 1][side[1:, 1] <= nothing] = np.nan
     return _without_noise(gap, gap), _studentised(first, second, crossed, len(table))
 
 
@@ -119,7 +122,9 @@ def _studentised(first: Floats, second: Floats, crossed: tuple[float, float], n:
         i1, i2 = v1 / e1, v2 / e2
         own = (vv1 - 2 * i1 * ve1 + i1**2 * ee1) / e1**2 + (vv2 - 2 * i2 * ve2 + i2**2 * ee2) / e2**2
         both = (vv - i2 * v1e2 - i1 * v2e1 + i1 * i2 * ee) / (e1 * e2)
-        se = np.sqrt(np.maximum(own - 2 * both, 0) * n / (n - 1))
+        terms = (vv1 + i1**2 * ee1) / e1**2 + (vv2 + i2**2 * ee2) / e2**2
+        square = own - 2 * both
+        se = np.sqrt(np.where(square > NOISE * terms, square, 0) * n / (n - 1))
         gap = i1 - i2
         return np.where(np.isnan(gap), np.nan, _without_noise(gap / se, gap))
 

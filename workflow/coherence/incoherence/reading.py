@@ -74,8 +74,11 @@ def _has(places: Mapping[str, str], kind: Kind) -> bool:
 def _count_file(raw: RawTable, tally: Tally) -> None:
     if raw.broken:
         tally.add("another number of cells than the header", len(raw.broken), f"row {raw.broken[0]}")
-    names = ", ".join(short(name) for name in raw.left_out[:MOST_NAMED] if name != DATASET_COLUMN)
-    tally.add("column unknown", len(raw.left_out), names, unit="columns")
+    unknown = [name for name in raw.left_out if name != DATASET_COLUMN]
+    names = ", ".join(short(name) for name in unknown[:MOST_NAMED])
+    tally.add("column unknown", len(unknown), names, unit="columns")
+    own = len(raw.left_out) - len(unknown)
+    tally.add("the config names the dataset, not the file", own, DATASET_COLUMN, unit="columns")
 
 
 def _columns(raw: RawTable, places: Mapping[str, str], tally: Tally) -> dict[str, Any]:

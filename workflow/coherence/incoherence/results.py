@@ -13,7 +13,13 @@ from coherence.incoherence.source import OutcomeSource, Tally
 
 
 def with_results(frame: pd.DataFrame, source: OutcomeSource, tally: Tally) -> pd.DataFrame:
-    """Return the rows with `passed` from whatever says so, and attempts without result as configured."""
+    """Return the rows with `passed` from whatever says so, and attempts without result as configured.
+
+    Tests of which none has a result are none.
+    """
+    if "tests" in frame:
+        empty = [text for text in frame["tests"].cat.categories if not set(text) - {"-"}]
+        frame = frame.assign(tests=frame["tests"].cat.remove_categories(empty))
     passed = frame["passed"] if "passed" in frame else pd.Series(pd.NA, index=frame.index, dtype="boolean")
     if "reward" in frame:
         passed = passed.fillna(frame["reward"] >= source.pass_reward)
@@ -23,6 +29,8 @@ def with_results(frame: pd.DataFrame, source: OutcomeSource, tally: Tally) -> pd
         # Two columns that contradict each other are both kept: which is stale is not ours to say.
         tally.rows("passed and answer disagree (kept)", frame[known & (passed != right).fillna(value=False)])
         passed = passed.fillna(right)
+    if "tests" in frame:
+        passed = passed.fillna(_all_passed(frame["tests"]))
     frame = frame.assign(passed=passed)
     nothing = _nothing(frame)
     if source.null_as == "unknown":
@@ -30,6 +38,12 @@ def with_results(frame: pd.DataFrame, source: OutcomeSource, tally: Tally) -> pd
         return frame
     tally.rows("no result, counted as failed (kept)", frame[nothing])
     return _failed(frame, nothing)
+
+
+def _all_passed(tests: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return whether all tests passed, unknown where one has no result and none failed."""
+    told = {text: False if "0" in text else None if "-" in text else True for text in tests.cat.categories}
+    return tests.astype("object").map(told, na_action="ignore").astype("boolean")
 
 
 def _equal(first: "pd.Series[Any]", second: "pd.Series[Any]") -> "pd.Series[Any]":
