@@ -150,7 +150,7 @@ def test_hostile_names_and_texts_come_through_every_stage(folder: Path) -> None:
         (["ingest", "--shard", "7"], "--shard 7: dataset small has shards 0 to 2"),
         (["judge", "--judge", "nope"], "--judge nope: the judges of dataset small are rules"),
         (["preprocess"], "index-0.jsonl: cannot be read"),
-        (["show"], "run `snakemake --cores 8` first"),
+        (["show"], "small.json` first"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -54,6 +54,14 @@ def test_tasks_without_a_failure_have_no_row_and_the_worst_come_first() -> None:
     assert [(row.failed.count, row.failed.n) for row in rows] == [(3, 3), (1, 3)]
 
 
+def test_what_to_read_first_gave_the_most_frequent_wrong_answer_or_failed() -> None:
+    (row,) = found(attempts("t", "bbca"))
+    assert row.read_first == ("t-0", "t-1")
+    unknown = [{**one, "answer": None, "target": None} for one in attempts("u", "bca")]
+    (row,) = found(unknown)
+    assert row.read_first == ("u-0", "u-1")
+
+
 def test_an_answer_called_nan_is_an_answer() -> None:
     rows = found([{**row, "answer": "nan"} for row in attempts("odd", "bb")])
     assert (rows[0].modal_answer, rows[0].modal_count) == ("nan", 2)

@@ -36,6 +36,7 @@ def failing() -> FailingTask:
         modal_answer=HOSTILE,
         modal_count=2,
         trajectories=("id-a",),
+        read_first=("id-b",),
     )
 
 
@@ -57,7 +58,7 @@ def test_attempts_stand_beside_each_other_with_where_they_part() -> None:
     assert "a (in the middle)" in said
     assert "2 actions as in the middle attempt, from step 2" in said
     assert "step 4, instead of 1 action run" in said
-    assert re.search(r"b unknown ✗ failed 0.0 4 4 2 4 75 % rules", said)
+    assert re.search(r"b \(read first\) unknown ✗ failed 0.0 4 4 2 4 75 % rules", said)
     assert 'href="../../set/id-b.html"' in made
     assert "85 %" in said
     assert "0.50 (0.25 to 0.75), 1.00" in said

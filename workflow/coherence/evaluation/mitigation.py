@@ -41,7 +41,8 @@ class FailingTask(Record, frozen=True):
     """One task that some attempt of a group failed; `bias` and `variance` are unbiased, so may be negative.
 
     `bias_share` is clipped to 0 to 1, None where the parts are not known or no error is left. `trajectories`
-    are the ids of attempts with text, `modal_answer` the most frequent wrong answer with its count.
+    are the ids of attempts with text, `modal_answer` the most frequent wrong answer with its count, and
+    `read_first` those of the attempts that gave it (that failed, where no answer is known).
     """
 
     dataset: str
@@ -59,6 +60,7 @@ class FailingTask(Record, frozen=True):
     modal_answer: str | None
     modal_count: int
     trajectories: tuple[str, ...]
+    read_first: tuple[str, ...] = ()
     simulated: str = ""
 
     @property
@@ -113,8 +115,20 @@ def _failing(group: Group, settings: IncoherenceSettings) -> Iterator[FailingTas
                 modal_answer=answer,
                 modal_count=count,
                 trajectories=tuple(name for row in rows if (name := names[row]) is not None),
+                read_first=tuple(_read_first(rows, (passed, answers, names), answer)),
                 simulated=group.simulated,
             )
+
+
+def _read_first(
+    rows: Ints, of: tuple[Floats, Sequence[str | None], Sequence[str | None]], modal: str | None
+) -> Iterator[str]:
+    """Yield the trajectories that gave the most frequent wrong answer; where none is known, that failed."""
+    passed, answers, names = of
+    for row in rows:
+        name = names[row]
+        if passed[row] == 0 and name is not None and (modal is None or answers[row] == modal):
+            yield name
 
 
 def _rows_by_task(group: Group) -> Iterator[tuple[int, Ints]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from coherence.evaluation.mitigation import FailingTask
+from coherence.evaluation.mitigation import VARIANCE_HEAVY, FailingTask
 from coherence.incoherence.paths import Action, Parting, actions, alignment, middle, parting
 from coherence.records import Record, Transcript, Trial
 from coherence.report.rendering import pages_href, render
@@ -61,7 +61,8 @@ def render_task_page(page: TaskPage) -> str:
         _view(attempt, path, None if place == centre else paths[centre or 0])
         for place, (attempt, path) in enumerate(zip(page.attempts, paths, strict=True))
     ]
-    return render("task.html", page=page, views=views)
+    first = {name for group in page.groups if group.suggestion != VARIANCE_HEAVY for name in group.read_first}
+    return render("task.html", page=page, views=views, first=first)
 
 
 def _view(attempt: Attempt, path: Sequence[Action], centre: Sequence[Action] | None) -> AttemptView:
