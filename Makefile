@@ -36,6 +36,7 @@ test: lint unit
 bench: .venv/installed
 	$(BIN)/python tests/bench/bench.py
 	$(BIN)/python tests/bench/throughput.py
+	$(BIN)/python tests/bench/masking.py
 	$(BIN)/python tests/bench/incoherence.py
 	$(BIN)/python tests/bench/coverage.py
 	$(BIN)/python tests/bench/outcomes.py
