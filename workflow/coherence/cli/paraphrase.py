@@ -14,9 +14,9 @@ from coherence.cli.paraphrase_config import LlmParaphrase, RecordedParaphrase, R
 from coherence.cli.paraphrase_loading import LoadedParaphrase, thought_rows
 from coherence.cli.shards import decode
 from coherence.errors import ConfigError, InputError
-from coherence.evaluation.table import majority
 from coherence.files import read_lines, write_csv, write_json, write_lines
 from coherence.judges import Judge
+from coherence.judges.samples import majority
 from coherence.llm.account import Account
 from coherence.paraphrase import Rewriter
 from coherence.paraphrase.checks import Checked, checks

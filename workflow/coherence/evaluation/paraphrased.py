@@ -5,7 +5,7 @@ from statistics import mean
 from typing import Any, Final
 
 from coherence.evaluation.readings import WITHOUT_SEEDS
-from coherence.evaluation.table import majority
+from coherence.judges.samples import majority
 from coherence.paraphrase.checks import Checked
 from coherence.paraphrase.choosing import CHOSEN, Considered, surest
 from coherence.paraphrase.rewriting import Manipulation
