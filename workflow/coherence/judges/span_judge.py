@@ -36,7 +36,8 @@ The first quote names the conflict, the second is the act.
 class SpanJudge(LlmJudge):
     """Judges the flagged spans of another judge, `of`, whose judgements are `words`.
 
-    Of several samples it looks at the one that stands for them (`majority`). Raises PromptError for a prompt that does not report `proxy`.
+    Of several samples it looks at the one that stands for them (`majority`). Raises PromptError for a
+    prompt that does not report `proxy`.
     """
 
     def __init__(
