@@ -138,8 +138,8 @@ def table(rows: Sequence[Monitor]) -> Table:
             f"{LEVEL_TEXT} {CLOPPER_PEARSON} interval), n without the runs it could not say anything of: no "
             "prefix flags and one of them is unjudged. Failures among those halted stand beside failures "
             "among all it could say something of: a monitor that halts at random stops as many passes as "
-            "their share. Steps saved: non-empty steps still to come in the failures stopped, of all steps of failures; a failure "
-            f"stopped: median (interval by {METHOD}, at least {LEVEL_TEXT}; none below 6 values). Halting "
-            "mends nothing: what a run would have made of a warning is not known."
+            "their share. Steps saved: non-empty steps still to come in the failures stopped, of all steps "
+            f"of failures; a failure stopped: median (interval by {METHOD}, at least {LEVEL_TEXT}; none "
+            "below 6 values). Halting mends nothing: what a run would have made of a warning is not known."
         ),
     )
