@@ -168,6 +168,20 @@ def test_what_an_offline_run_could_not_ask_is_asked_once_replies_may_come(
     assert [path for path in lists if not path.exists()] == waiting
 
 
+def test_an_offline_run_sends_no_thought_even_with_a_key(
+    tmp_path: Path, server: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_runs(tmp_path)
+    run_all(llm_config(tmp_path, server), *BEFORE)
+    calls = len(server.received)
+    raw = json.loads((tmp_path / "small.json").read_text())
+    config = tmp_path / "offline.json"
+    config.write_text(json.dumps({**raw, "offline": True}))
+    assert main(["paraphrase", "--config", str(config)]) == 1
+    assert "the run is offline" in capsys.readouterr().err
+    assert len(server.received) == calls
+
+
 def test_killed_and_resumed_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, server: MessagesServer
 ) -> None:

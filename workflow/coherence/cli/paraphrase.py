@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
+from msgspec.structs import replace
+
 from coherence.cli.arguments import add_shard_arguments, config_of, each_dataset, each_shard, say
 from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge
 from coherence.cli.judge import Tally, judge_of, judged, read_transcripts, recorded_judge, trials_of
@@ -40,7 +42,8 @@ def llm_rewriter(config: Config, dataset: str, name: str, section: LlmParaphrase
     """Return a paraphraser whose calls are entered in the run's ledger."""
     layout = Layout(config)
     account = Account(layout.ledger, f"{dataset}/paraphrase {name}", config.budget_usd, section.prices)
-    return LlmRewriter(section, layout.replies, account)
+    settings = replace(section, offline=section.offline or config.offline)
+    return LlmRewriter(settings, layout.replies, account)
 
 
 def rewriter_of(config: Config, dataset: str, name: str) -> Rewriter:
