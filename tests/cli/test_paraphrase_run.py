@@ -150,6 +150,38 @@ def test_a_failed_call_is_tried_again_by_the_next_run(tmp_path: Path, server: Me
     assert [path for path in lists if not path.exists()] == failed
 
 
+def test_what_an_offline_run_could_not_ask_is_asked_once_replies_may_come(
+    tmp_path: Path, server: MessagesServer
+) -> None:
+    write_runs(tmp_path)
+    judge = {"kind": "llm", "prompt": str(PROMPTS / "detector.md"), "base_url": server.url}
+    section = {"kind": "rules", "of": "detector", "choice": {"named": ["kept", "fades"]}}
+    common: dict[str, Any] = {"judges": {"detector": judge}, "paraphrases": {"cut": section}}
+    run_all(write_config(tmp_path, **common), *BEFORE)
+    run_all(write_config(tmp_path, offline=True, **common), ["paraphrase"])
+    lists = sorted((place(tmp_path, "cut") / "shards").glob("judge-detector-*.jsonl"))
+    waiting = [path for path in lists if b'"reason":"not_run"' in path.read_bytes()]
+    assert waiting
+    Run(json.loads(write_config(tmp_path, offline=True, **common).read_text()))
+    assert all(path.exists() for path in lists), "a second run offline has nothing to ask"
+    Run(json.loads(write_config(tmp_path, **common).read_text()))
+    assert [path for path in lists if not path.exists()] == waiting
+
+
+def test_an_offline_run_sends_no_thought_even_with_a_key(
+    tmp_path: Path, server: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_runs(tmp_path)
+    run_all(llm_config(tmp_path, server), *BEFORE)
+    calls = len(server.received)
+    raw = json.loads((tmp_path / "small.json").read_text())
+    config = tmp_path / "offline.json"
+    config.write_text(json.dumps({**raw, "offline": True}))
+    assert main(["paraphrase", "--config", str(config)]) == 1
+    assert "the run is offline" in capsys.readouterr().err
+    assert len(server.received) == calls
+
+
 def test_killed_and_resumed_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, server: MessagesServer
 ) -> None:
@@ -257,6 +289,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no judge": ({**RULES, "of": "ghost"}, "paraphrases.p.of: no judge ghost"),
     "no judge after": ({**RULES, "judges": ["ghost"]}, "paraphrases.p.judges: no judge ghost"),
     "no dataset": ({**RULES, "datasets": ["ghost"]}, "paraphrases.p.datasets: no dataset ghost"),
+    "a second look": ({**RULES, "judges": ["look"]}, "paraphrases.p.judges: look looks at spans"),
+    "flags of a second look": ({**RULES, "of": "look"}, "paraphrases.p.judges: look looks at spans"),
     "no verdicts": ({"kind": "rules", "of": "read"}, "paraphrases.p.verdicts: judge read repeats"),
     "strange verdicts": ({**RULES, "verdicts": {"read": "x"}}, "paraphrases.p.verdicts: read is not one"),
     "nothing to read": ({"kind": "recorded", "of": "rules"}, "paraphrases.p.path: judge rules reads text"),
@@ -269,7 +303,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_section_is_named(name: str, tmp_path: Path) -> None:
     section, said = BAD[name]
-    judges = {"rules": {"kind": "rules"}, "read": {"kind": "recorded", "path": "x.jsonl"}}
+    look = {"kind": "llm", "prompt": str(PROMPTS / "proxy_goal.md"), "of": "rules"}
+    judges = {"rules": {"kind": "rules"}, "read": {"kind": "recorded", "path": "x.jsonl"}, "look": look}
     raw = json.loads(write_config(tmp_path, judges=judges, paraphrases={"p": section}).read_text())
     with pytest.raises(ConfigError) as error:
         parse(raw, "config")

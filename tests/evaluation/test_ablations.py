@@ -61,6 +61,12 @@ def test_precision_is_at_the_number_of_flags_of_the_full_judge() -> None:
     assert fewer.matched.expected == pytest.approx(10 + 6 * 18 / 34)
 
 
+def test_the_first_k_are_shown_with_the_number_they_are_the_first_of() -> None:
+    shown = table([by_judge(made())["fewer"]], ABLATED)
+    cell = dict(zip(shown.columns, shown.rows[0], strict=True))["Failed among the first k"]
+    assert cell.endswith(", n = 44")
+
+
 def test_holm_is_over_the_variants_that_ran() -> None:
     twice = [replace(row, verdicts={**row.verdicts, "silent": row.verdicts["fewer"]}) for row in made()]
     pair = by_judge(twice)["fewer"].pair

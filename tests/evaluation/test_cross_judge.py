@@ -55,6 +55,17 @@ def test_three_judges_have_three_pairs_and_a_row_for_all() -> None:
     assert (everyone.agreed.count, everyone.kappa, everyone.left_out) == (3, None, 1)
 
 
+def test_a_trajectory_without_thoughts_is_left_out_of_the_pairs_that_do_not_judge_it_and_no_others() -> None:
+    found = pairs({"a": words("ffuu.."), "b": words("fuuuf?"), "c": words("ffufuf")})
+    left = {(row.first, row.second): (row.n, row.without_thoughts, row.left_out) for row in found}
+    assert left == {
+        ("a", "b"): (4, 2, 0),
+        ("a", "c"): (4, 2, 0),
+        ("b", "c"): (5, 0, 1),
+        ("all 3: a, b, c", ""): (5, 1, 0),
+    }
+
+
 def test_judges_without_a_common_trajectory_say_nothing() -> None:
     (found,) = pairs({"a": words("ff????"), "b": words("??ffuu")})
     assert (found.n, found.ac1.value, found.alpha.value, found.left_out) == (0, None, None, 6)

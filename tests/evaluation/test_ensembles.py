@@ -73,5 +73,11 @@ def test_a_judge_that_was_not_run_is_shown_and_a_member_of_nothing() -> None:
     assert (found["alone", "c"].flagged.n, found["alone", "c"].unjudged) == (0, 2)
 
 
+def test_a_reference_that_judged_nothing_here_gives_way_to_the_next() -> None:
+    judged = {"a": words("fu"), "b": words("uf"), "elsewhere": words("??"), "human": words("fu")}
+    found = by_name(judged, "FP", replace(SETTINGS, references=("elsewhere", "human")))
+    assert found["union", "a + b"].reference == "human"
+
+
 def test_one_judge_is_no_ensemble() -> None:
     assert by_name({"a": words("fu")}, "FP") == {}

@@ -209,3 +209,8 @@ def test_thoughts_are_shown_once_for_several_judges() -> None:
     made = manipulated([word("a", span())], [word("a", span())])
     (_, each, thoughts), _ = paraphrase_tables([made, made])
     assert (len(each.rows), len(thoughts.rows), len(thoughts.records)) == (2, 1, 1)
+
+
+def test_where_only_verdicts_are_known_no_check_was_made_and_none_is_shown() -> None:
+    made = Checked(Rewritten("t1", "paraphrase", has_text=False), ())
+    assert list(summed(manipulated([word("t1", span())], [word("t1", span())], made))) == [ALL]

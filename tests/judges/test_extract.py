@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coherence.files import encode
 from coherence.judges.extract import object_in
 from coherence.judges.schema import read_answer
 
@@ -82,3 +83,13 @@ def test_no_cut_answer_is_an_answer_wherever_it_is_cut(prose: str) -> None:
 def test_no_text_breaks_the_reader(text: str) -> None:
     with contextlib.suppress(msgspec.ValidationError):
         assert "flagged_spans" in object_in(text + '{"flagged_spans": []}', ["flagged_spans"])
+
+
+def test_half_a_character_does_not_keep_an_answer_from_being_written() -> None:
+    half = "\\ud83d"  # as models write it who cut an emoji in two
+    span = json.dumps(SPAN).replace("why", f"why {half}")
+    answer = read_answer(
+        f'{{"trajectory_summary": "{half}\\ude00 {half}", "flagged_spans": [{span}]}}', "spans"
+    )
+    assert (answer.summary, answer.spans[0].reasoning) == ("\U0001f600 \ufffd", "why \ufffd")
+    assert encode(answer)

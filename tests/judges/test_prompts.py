@@ -155,3 +155,10 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(PromptError, match=r"p\.md"):
         read_prompt(tmp_path / "p.md")
+
+
+def test_a_mark_of_unicode_at_the_beginning_is_no_part_of_a_prompt(tmp_path: Path) -> None:
+    plain = write(tmp_path / "plain.md", HEADER)
+    marked = tmp_path / "marked.md"
+    marked.write_bytes(b"\xef\xbb\xbf" + plain.read_bytes())
+    assert read_prompt(marked) == read_prompt(plain)

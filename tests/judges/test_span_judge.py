@@ -113,9 +113,16 @@ def test_only_noes_are_unflagged(tmp_path: Path, server: MessagesServer) -> None
         ([word(state="unflagged")], "unflagged", None),
         ([word(spans_known=False)], "unjudged", "missing"),
         ([replace(word(span()), spans=(replace(span(), flags=False),))], "unjudged", "missing"),
-        ([word(span(), sample=1)], "unjudged", "missing"),
+        ([word(span()), *(word(state="unflagged", sample=n) for n in (1, 2))], "unflagged", None),
     ],
-    ids=["no word", "unjudged", "unflagged", "nowhere", "no span that flags", "a later sample"],
+    ids=[
+        "no word",
+        "unjudged",
+        "unflagged",
+        "nowhere",
+        "no span that flags",
+        "one sample of three",
+    ],
 )
 def test_without_a_span_nothing_is_sent(
     tmp_path: Path, server: MessagesServer, words: list[Judgement], state: str, reason: str | None
@@ -123,6 +130,14 @@ def test_without_a_span_nothing_is_sent(
     found = judged(tmp_path, server, *words)
     assert (found.state, found.reason) == (state, reason)
     assert server.received == []
+
+
+def test_of_several_samples_the_spans_of_the_majority_are_looked_at(
+    tmp_path: Path, server: MessagesServer
+) -> None:
+    samples = [word(state="unflagged"), *(word(span(number), sample=number) for number in (1, 2))]
+    (yes,) = judged(tmp_path, server, *samples).spans
+    assert yes.span_id == 1, "the spans of the first sample on the side that won, as everywhere"
 
 
 def test_what_is_lost_for_one_span_is_no_clearance(tmp_path: Path, server: MessagesServer) -> None:

@@ -1,5 +1,7 @@
 """What each check finds in a pair of thoughts, and that nothing else is said of it."""
 
+from time import process_time
+
 import pytest
 from rewriting_samples import FIRST, SECOND, transcript
 
@@ -81,3 +83,10 @@ def test_without_text_there_is_nothing_to_check_and_nothing_faultless() -> None:
 @pytest.mark.parametrize("text", ["`" * 5_000, "a_" * 20_000, "/" * 20_000, "1." * 20_000, "-a" * 20_000])
 def test_no_text_makes_it_slow(text: str) -> None:
     assert check((2, 0), text, text, "paraphrase").problems == ("unchanged",)
+
+
+def test_a_log_full_of_numbers_takes_time_by_its_length() -> None:
+    text = " ".join(map(str, range(30_000)))
+    started = process_time()
+    assert check((2, 0), text, text, "paraphrase").lost == ()
+    assert process_time() - started < 3

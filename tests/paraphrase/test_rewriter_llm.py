@@ -10,6 +10,7 @@ import pytest
 from rewriting_samples import FIRST, SECOND, transcript, two_in_a_step
 
 from coherence.errors import ReplyMissingError
+from coherence.files import encode
 from coherence.llm.request import store_key
 from coherence.paraphrase.llm import IN_KEY, NEUTRAL, LlmRewriter, RewriterSettings, parts
 from coherence.paraphrase.rewriting import Rewritten, rewritten_transcript
@@ -59,6 +60,16 @@ def test_thoughts_of_one_step_go_to_their_own_places(server: MessagesServer, tmp
     (made,) = rewriter(tmp_path, server).rewrite([two_in_a_step()])
     texts = [thought.text for thought in rewritten_transcript(two_in_a_step(), made).steps[1].thoughts]
     assert texts == [reworded(FIRST), " \n", reworded(SECOND)]
+
+
+def test_half_a_character_is_replaced_and_the_rest_can_be_written(
+    server: MessagesServer, tmp_path: Path
+) -> None:
+    thoughts = [{"number": 1, "text": "One \ud83d."}, {"number": 2, "text": "Two."}]
+    server.script.append(said({"thoughts": thoughts}))
+    made = rewritten(tmp_path, server)
+    assert [each.text for each in made.rewrites] == ["One \ufffd.", "Two."]
+    assert encode(made)
 
 
 def test_the_order_of_the_reply_is_that_of_its_numbers(server: MessagesServer, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from coherence.errors import ConfigError, InputError
 from coherence.evaluation import agreement
 from coherence.evaluation.agreement import Agreement, by_trajectory, compare, read_labels
 from coherence.evaluation.render import markdown, write_table
-from coherence.evaluation.table import majority
 from coherence.judges.recorded import names_of
+from coherence.judges.samples import majority
 from coherence.records import Judgement
 
 

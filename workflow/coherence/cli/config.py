@@ -377,6 +377,12 @@ def check_paraphrases(config: Config, origin: str) -> None:
         judged = {dataset: config.has_text(dataset, section.of) for dataset in config.datasets}
         for key, fault in faults(section, config.judges, recorded, judged):
             raise ConfigError(f"{origin}: paraphrases.{name}.{key}: {fault}")
+        for judge in judges_after(section):
+            if isinstance(config.judges[judge], LlmJudge) and of_another(config.judges[judge]):
+                raise ConfigError(
+                    f"{origin}: paraphrases.{name}.judges: {judge} looks at spans another judge found in the "
+                    "text as it was; name judges that read for themselves"
+                )
 
 
 def check_prefixes(config: Config, origin: str) -> None:

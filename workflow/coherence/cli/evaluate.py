@@ -31,11 +31,12 @@ from coherence.evaluation.published import read_published
 from coherence.evaluation.published_table import Beside
 from coherence.evaluation.render import Table, write_table
 from coherence.evaluation.settings import EvaluationSettings
-from coherence.evaluation.table import Row, by_dataset, majority
+from coherence.evaluation.table import Row, by_dataset
 from coherence.evaluation.watched import Prefixed, watched
 from coherence.features import FEATURES, MARKER_PREFIX
 from coherence.files import write_json
 from coherence.judges.llm import prompt_of, rating_limit
+from coherence.judges.samples import majority
 from coherence.llm.ledger import read_ledger
 from coherence.records import Record
 from coherence.stats.intervals import Bootstrap

@@ -14,9 +14,9 @@ from coherence.cli.layout import Layout
 from coherence.cli.loading import Loaded
 from coherence.errors import ConfigError, InputError
 from coherence.evaluation.label_sample import Drawn, draw
-from coherence.evaluation.table import majority
 from coherence.files import read_json, read_numbered_lines, write_bytes, write_lines, write_text
 from coherence.judges.label_sheet import Sheet, blank_sheet, counts, read_sheet
+from coherence.judges.samples import majority
 from coherence.records import JudgementState, Transcript
 from coherence.report.label_pages import render_label_page
 

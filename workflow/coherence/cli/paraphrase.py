@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
+from msgspec.structs import replace
+
 from coherence.cli.arguments import add_shard_arguments, config_of, each_dataset, each_shard, say
 from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge
 from coherence.cli.judge import Tally, judge_of, judged, read_transcripts, recorded_judge, trials_of
@@ -14,9 +16,9 @@ from coherence.cli.paraphrase_config import LlmParaphrase, RecordedParaphrase, R
 from coherence.cli.paraphrase_loading import LoadedParaphrase, thought_rows
 from coherence.cli.shards import decode
 from coherence.errors import ConfigError, InputError
-from coherence.evaluation.table import majority
 from coherence.files import read_lines, write_csv, write_json, write_lines
 from coherence.judges import Judge
+from coherence.judges.samples import majority
 from coherence.llm.account import Account
 from coherence.paraphrase import Rewriter
 from coherence.paraphrase.checks import Checked, checks
@@ -40,7 +42,8 @@ def llm_rewriter(config: Config, dataset: str, name: str, section: LlmParaphrase
     """Return a paraphraser whose calls are entered in the run's ledger."""
     layout = Layout(config)
     account = Account(layout.ledger, f"{dataset}/paraphrase {name}", config.budget_usd, section.prices)
-    return LlmRewriter(section, layout.replies, account)
+    settings = replace(section, offline=section.offline or config.offline)
+    return LlmRewriter(settings, layout.replies, account)
 
 
 def rewriter_of(config: Config, dataset: str, name: str) -> Rewriter:

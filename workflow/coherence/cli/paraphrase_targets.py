@@ -1,6 +1,6 @@
 """What the Snakemake rules of the paraphrase stage ask: paths, inputs, and which lists do not stand."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from coherence.cli.config import Config, RecordedJudge
@@ -97,15 +97,18 @@ class ParaphraseTargets:
         ]
         return [*self.results(), *joined] if joined else []
 
-    def drop_incomplete(self) -> None:
-        """Delete the lists that do not stand: a call failed, or a transcript they promise is gone."""
+    def drop_incomplete(self, is_unfinished: Callable[[Path], bool]) -> None:
+        """Delete the lists that do not stand: a call failed, or a transcript they promise is gone.
+
+        `is_unfinished` tells it of judgements: another run could judge what they leave out.
+        """
         for pair in self.pairs:
             there = self.layout.transcript(self.place(*pair), "_").parent
             for path in map(Path, self.shards("rewrites", *pair)):
                 if path.is_file() and not _stands(path, there):
                     path.unlink(missing_ok=True)
             for path in self._judged(*pair):
-                if path.is_file() and FAILED_CALL in path.read_bytes():
+                if path.is_file() and is_unfinished(path):
                     path.unlink(missing_ok=True)
 
     def _stages(self, dataset: str, paraphrase: str) -> list[str]:

@@ -116,7 +116,7 @@ class Run:
         for name in self.config.datasets:
             write_plan(self.config, name)
             self._drop_incomplete(name)
-        self.paraphrases.drop_incomplete()
+        self.paraphrases.drop_incomplete(self._is_unfinished)
         self._drop_unpaged()
 
     def _drop_incomplete(self, dataset: str) -> None:

@@ -80,11 +80,10 @@ def _at_k(row: Ablation) -> str:
         return "no k: the full judge was not run"
     if row.matched is None:
         return f"not applicable: {'k = 0' if row.k == 0 else f'fewer than {row.k} ranked'}"
-    text = (
-        f"{wording.number(row.matched.expected)}/{row.k} ({wording.percent(row.matched.expected / row.k)} %)"
-    )
-    tied = row.matched.lowest != row.matched.highest
-    return f"{text}, {row.matched.lowest} to {row.matched.highest} by ties" if tied else text
+    found = row.matched
+    text = f"{wording.number(found.expected)}/{row.k} ({wording.percent(found.expected / row.k)} %)"
+    ties = f", {found.lowest} to {found.highest} by ties" if found.lowest != found.highest else ""
+    return f"{text}{ties}, n = {found.n}"
 
 
 def only(pair: Paired) -> str:
@@ -145,7 +144,8 @@ def _caption(settings: EvaluationSettings) -> str:
     return (
         f"Flagged: count/n (share in %; {LEVEL_TEXT} {WILSON} interval; {CLOPPER_PEARSON} in the CSV) of the "
         "trajectories judged, whatever their outcome. Gap: flagged less unflagged failure rate in "
-        f"percentage points ({LEVEL_TEXT} {NEWCOMBE} interval). First k: k is what the full judge flags; "
+        f"percentage points ({LEVEL_TEXT} {NEWCOMBE} interval). First k: k is what the full judge flags, "
+        "n what each judge ranks of the trajectories with known outcome: they compare where n is equal; "
         "ties are drawn at random: the number expected, and its bounds. The rest is on the trajectories "
         "with known outcome that both judged: what only the variant and only the full judge flags, and is "
         f"right about (flagged and failed, or unflagged and passed), {MCNEMAR}, and {MCNEMAR_MID_P}; {HOLM} "

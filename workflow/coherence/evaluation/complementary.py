@@ -23,8 +23,8 @@ Flags = Mapping[str, bool]
 class Complement(Record, frozen=True):
     """Flagged by any of `judges`, on the trajectories with known outcome that every judge that ran judged.
 
-    `caught` is of the failures, `beyond` of those the main judge leaves unflagged, `alarms` of the passes.
-    `not_run` says why a judge has no numbers.
+    `caught` is of the failures, `beyond` of those the main judge leaves unflagged (of none where it was not
+    run), `alarms` of the passes. `not_run` says why a judge has no numbers.
     """
 
     dataset: str
@@ -89,11 +89,11 @@ def _row(
 ) -> Complement:
     not_run, left_out, settings, dataset = rest
     risky = [row for row in rows if any(flags[name][row.id] for name in judges)]
-    safe = [row for row in rows if row not in risky]
-    counts = counts_of(risky, safe) if rows else Counts(0, 0, 0, 0)
-    missed = [row for row in rows if row.outcome == "failed" and not flags.get(main, {}).get(row.id, False)]
-    passes = counts.n - counts.risky_fail - counts.safe_fail
     found = {row.id for row in risky}
+    safe = [row for row in rows if row.id not in found]
+    counts = counts_of(risky, safe) if rows else Counts(0, 0, 0, 0)
+    missed = [row for row in rows if row.outcome == "failed" and flags.get(main, {}).get(row.id) is False]
+    passes = counts.n - counts.risky_fail - counts.safe_fail
     return Complement(
         dataset=dataset,
         main=main,

@@ -97,26 +97,29 @@ def cross_judge(rows: Iterable[Row], settings: EvaluationSettings, words: Words)
     for dataset, members in by_dataset(rows).items():
         divided = peers(members, settings)
         flags = {judge: flags_of(split) for judge, split in divided.items()}
-        silent = _without_thoughts(members, list(divided))
-        common = {"without_thoughts": silent, "simulated": settings.simulated.get(dataset, "")}
         for pair in combinations(flags, 2):
             first, second = sorted(pair, key=lambda judge: judge in settings.references)
             found = _pair(dataset, (first, second), flags, words.get(dataset, {}), settings)
-            yield replace(found, left_out=_included(members) - silent - found.n, **common)
+            yield _counted(found, members, {judge: flags[judge] for judge in pair}, settings)
         if len(flags) > 2:
-            found = _all(dataset, flags, settings)
-            yield replace(found, left_out=_included(members) - silent - found.n, **common)
+            yield _counted(_all(dataset, flags, settings), members, flags, settings)
 
 
-def _included(rows: Iterable[Row]) -> int:
-    return sum(row.excluded is None for row in rows)
-
-
-def _without_thoughts(rows: Iterable[Row], judges: Sequence[str]) -> int:
-    return sum(
-        row.excluded is None
-        and any(judge in row.verdicts and row.verdicts[judge].substrate == "none" for judge in judges)
-        for row in rows
+def _counted(
+    found: JudgePair, rows: Sequence[Row], flags: Mapping[str, Flags], settings: EvaluationSettings
+) -> JudgePair:
+    """Return the comparison with what it leaves out: what fewer than two of its judges judged."""
+    included = [row for row in rows if row.excluded is None]
+    outside = [row for row in included if sum(row.id in said for said in flags.values()) < 2]
+    silent = sum(
+        any(judge in row.verdicts and row.verdicts[judge].substrate == "none" for judge in flags)
+        for row in outside
+    )
+    return replace(
+        found,
+        left_out=len(outside) - silent,
+        without_thoughts=silent,
+        simulated=settings.simulated.get(found.dataset, ""),
     )
 
 

@@ -22,7 +22,7 @@ Rule = Literal["alone", "union", "intersection", "majority"]
 
 
 class Ensemble(Record, frozen=True):
-    """Some judges read as one by a rule; `reference` is the first reference outside it, "" without one.
+    """Some judges read as one by a rule; `reference` is the first outside it that was run, or "".
 
     `precision` is the share of its flags that the reference flags too, `recall` the share of the reference's
     flags it finds, both on what the ensemble and the reference judged.
@@ -96,7 +96,7 @@ def _ensemble(
     risky = [row for row in included if said[row.id] is True]
     safe = [row for row in included if said[row.id] is False]
     known = with_outcome(risky), with_outcome(safe)
-    reference = next((name for name in settings.references if name in words and name not in judges), "")
+    reference = next((name for name in settings.references if words.get(name) and name not in judges), "")
     precision, recall = _against(said, words[reference]) if reference else (None, None)
     return Ensemble(
         dataset=rows[0].dataset,

@@ -19,9 +19,9 @@ class Monitor(Record, frozen=True):
     """One judge as a monitor of one dataset's runs.
 
     `failures` are those stopped of the failures it could tell about, `passes` those lost; `right` the
-    failures among all it halts, `base` the failures among all runs with an outcome. `saved` and `lost` are
-    the steps still to come in each failure stopped and each pass lost, `saved_steps` and `lost_steps` their
-    sums, of `failure_steps` and `pass_steps` in all.
+    failures among all it halts, `base` the failures among all runs with an outcome it could tell about.
+    `saved` and `lost` are the steps still to come in each failure stopped and each pass lost, `saved_steps`
+    and `lost_steps` their sums, of `failure_steps` and `pass_steps` in all.
     """
 
     dataset: str
@@ -61,7 +61,7 @@ def _monitor(dataset: str, judge: str, runs: Sequence[Watched]) -> Monitor:
         failures=share(told[0], lambda run: run.fate == "flagged"),
         passes=share(told[1], lambda run: run.fate == "flagged"),
         right=share([*halted[0], *halted[1]], lambda run: run.outcome == "failed"),
-        base=share([*failed, *passed], lambda run: run.outcome == "failed"),
+        base=share([*told[0], *told[1]], lambda run: run.outcome == "failed"),
         saved=summarise(saved),
         lost=summarise(lost),
         saved_steps=sum(saved),
@@ -137,9 +137,9 @@ def table(rows: Sequence[Monitor]) -> Table:
             "the judge flags. Shares: count/n (in %; "
             f"{LEVEL_TEXT} {CLOPPER_PEARSON} interval), n without the runs it could not say anything of: no "
             "prefix flags and one of them is unjudged. Failures among those halted stand beside failures "
-            "among all: a monitor that halts at random stops as many passes as their share. Steps saved: "
-            "non-empty steps still to come in the failures stopped, of all steps of failures; a failure "
-            f"stopped: median (interval by {METHOD}, at least {LEVEL_TEXT}; none below 6 values). Halting "
-            "mends nothing: what a run would have made of a warning is not known."
+            "among all it could say something of: a monitor that halts at random stops as many passes as "
+            "their share. Steps saved: non-empty steps still to come in the failures stopped, of all steps "
+            f"of failures; a failure stopped: median (interval by {METHOD}, at least {LEVEL_TEXT}; none "
+            "below 6 values). Halting mends nothing: what a run would have made of a warning is not known."
         ),
     )

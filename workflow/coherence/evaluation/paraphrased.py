@@ -5,7 +5,7 @@ from statistics import mean
 from typing import Any, Final
 
 from coherence.evaluation.readings import WITHOUT_SEEDS
-from coherence.evaluation.table import majority
+from coherence.judges.samples import majority
 from coherence.paraphrase.checks import Checked
 from coherence.paraphrase.choosing import CHOSEN, Considered, surest
 from coherence.paraphrase.rewriting import Manipulation
@@ -164,13 +164,11 @@ def pairs(made: Manipulated) -> tuple[Pair, ...]:
 def summaries(made: Manipulated, found: Sequence[Pair]) -> Iterator[Summary]:
     """Yield the readings: all, without the prompt's own tasks, and where every check passed.
 
-    A reading that leaves out nothing is not repeated.
+    A reading that leaves out nothing is not repeated, nor one by checks that had no text to be made on.
     """
-    readings = {
-        ALL: list(found),
-        WITHOUT: [pair for pair in found if not pair.is_seed],
-        FAULTLESS: [pair for pair in found if pair.is_faultless],
-    }
+    readings = {ALL: list(found), WITHOUT: [pair for pair in found if not pair.is_seed]}
+    if any(pair.thoughts is not None for pair in found):
+        readings[FAULTLESS] = [pair for pair in found if pair.is_faultless]
     for name, chosen in readings.items():
         if name == ALL or len(chosen) < len(found):
             yield _summary(made, name, chosen)

@@ -77,7 +77,7 @@ def _summed(names: tuple[str, str, str], runs: Sequence[Watched], simulated: str
         unjudged_looks=sum(run.unjudged for run in runs),
         flagged=share(known, lambda run: run.fate == "flagged"),
         in_hindsight=share([run for run in runs if run.whole != "unjudged"], lambda r: r.whole == "flagged"),
-        only=share([run for run in whole if run in known], lambda run: run.fate == "unflagged"),
+        only=share([run for run in whole if run.fate != "unjudged"], lambda run: run.fate == "unflagged"),
         retracted=share([r for r in flagged if r.whole != "unjudged"], lambda run: run.whole == "unflagged"),
         wavered=sum(run.wavered for run in runs),
         elapsed=summarise([(run.flagged_after or 0) / run.length for run in flagged]),

@@ -116,7 +116,8 @@ def table(rows: Sequence[SecondLook]) -> Table:
         title="Flagged spans looked at again: acknowledged reward hacking",
         caption=(
             "Acknowledged reward hacking: of the flagging spans in the flagged trajectories that were "
-            f"looked at again (share in %; {LEVEL_TEXT} {CLOPPER_PEARSON} interval). Proxy and goal found: "
+            f"looked at again (share in %; {LEVEL_TEXT} {CLOPPER_PEARSON} interval); a span whose second "
+            "look was lost beside one that is a yes counts as none. Proxy and goal found: "
             "of those, both quotes stand in the transcript. Failed with and without: flagged trajectories "
             f"with known outcome that have such a span, and that have none; p: {FISHER}. Left out: flagged "
             "trajectories the second judge did not judge."

@@ -9,7 +9,8 @@ from coherence.evaluation import wording
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, proportion_fields
 from coherence.evaluation.settings import EvaluationSettings
-from coherence.evaluation.table import Row, majority
+from coherence.evaluation.table import Row
+from coherence.judges.samples import majority
 from coherence.records import Judgement, JudgementState, Record
 from coherence.stats.agreement import (
     ITEM_BOOTSTRAP,

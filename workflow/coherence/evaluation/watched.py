@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from coherence.evaluation.first_flags import Timeline
 from coherence.evaluation.settings import EvaluationSettings
-from coherence.evaluation.table import MISSING, Row, Verdict, by_dataset, majority
+from coherence.evaluation.table import MISSING, Row, Verdict, by_dataset
+from coherence.judges.samples import majority
 from coherence.records import JudgementState, OutcomeStatus, PrefixJudgement, Record
 
 Prefixed = Mapping[str, Mapping[str, Iterable[PrefixJudgement]]]  # by dataset, then by judge

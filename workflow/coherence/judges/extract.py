@@ -7,12 +7,15 @@ with, for either could turn a cut or talked-over reply into a clean one:
     two different answers           one may be a quotation from the transcript, and nobody can say which
 """
 
+import json
 import re
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import json_repair
 import msgspec
+
+from coherence.files import without_surrogates
 
 DEEPEST: Final = 50  # objects within objects; an answer has two
 _TURN: Final = re.compile(r'[{}]|"(?:[^"\\]|\\.)*+"|"', re.DOTALL)
@@ -54,4 +57,9 @@ def _repaired(text: str) -> dict[str, Any]:
         value = json_repair.loads(text)
     except (RecursionError, ValueError) as error:
         raise msgspec.ValidationError(f"The reply holds an object that cannot be read: {error}") from error
-    return value if isinstance(value, dict) else {}
+    return _writable(value) if isinstance(value, dict) else {}
+
+
+def _writable(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the object with U+FFFD for each half of a character, which no file could hold."""
+    return dict(json.loads(without_surrogates(json.dumps(value, ensure_ascii=False))))

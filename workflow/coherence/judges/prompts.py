@@ -89,7 +89,7 @@ def read_prompt(path: Path, drop: Collection[str] = (), replace: Mapping[str, st
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise PromptError(f"{path}: cannot be read: {error}") from error
 

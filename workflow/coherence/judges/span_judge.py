@@ -19,6 +19,7 @@ from coherence.judges.frame import inert, step_texts
 from coherence.judges.hearing import Heard
 from coherence.judges.llm import LlmJudge, LlmSettings
 from coherence.judges.parts import LONGEST_QUOTE
+from coherence.judges.samples import majority
 from coherence.judges.windows import windows
 from coherence.llm.account import Account
 from coherence.llm.client import Ask
@@ -33,9 +34,10 @@ The first quote names the conflict, the second is the act.
 
 
 class SpanJudge(LlmJudge):
-    """Judges the flagged spans of another judge, `of`, whose judgements are `words`; of samples the first.
+    """Judges the flagged spans of another judge, `of`, whose judgements are `words`.
 
-    Raises PromptError for a prompt that does not report `proxy`.
+    Of several samples it looks at the one that stands for them (`majority`). Raises PromptError for a
+    prompt that does not report `proxy`.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class SpanJudge(LlmJudge):
         if self._reports != "proxy":
             raise PromptError(f"{settings.prompt}: a judge `of` another one's spans needs `reports: proxy`")
         self._of = of
-        self._words = {word.trajectory: word for word in words if word.sample == 0}
+        self._words = majority(words)
 
     async def _judged(self, pair: tuple[Transcript, int], ask: Ask) -> Judgement:
         transcript, sample = pair

@@ -75,8 +75,8 @@ def check(place: Place, before: str, after: str | None, manipulation: Manipulati
     if after is None:
         return ThoughtCheck(*place, len(before), markers, len(known), ("not rewritten",))
     found = tokens(after)
-    lost = tuple(token for token in known if token not in found and not _stands_in(token, after))
-    added = tuple(token for token in found if token not in known and not _stands_in(token, before))
+    lost = _only_in(known, found, after)
+    added = _only_in(found, known, before)
     measured = ThoughtCheck(
         *place,
         characters=len(before),
@@ -113,6 +113,12 @@ def _checked(
 ) -> ThoughtCheck:
     rewrite = made.get(place, Rewrite(*place, reason="missing"))
     return replace(check(place, text, rewrite.text, manipulation), reason=rewrite.reason)
+
+
+def _only_in(mine: Sequence[str], others: Sequence[str], text: str) -> tuple[str, ...]:
+    """Return the tokens of one side that are neither among the other side's nor anywhere in its text."""
+    there = frozenset(others)
+    return tuple(token for token in mine if token not in there and not _stands_in(token, text))
 
 
 def _stands_in(token: str, text: str) -> bool:

@@ -5,6 +5,7 @@ them afterwards by construction, which proves little; the check shows how far a 
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Final
@@ -96,11 +97,19 @@ def _merged(ranges: Iterable[Range]) -> list[Range]:
     return merged
 
 
+def _start(one: Range) -> int:
+    return one[0]
+
+
+def _end(one: Range) -> int:
+    return one[1]
+
+
 def _outside(cuts: Sequence[Range], kept: Sequence[Range]) -> list[Range]:
-    """Return what of the cuts is in no range to be kept."""
+    """Return what of the cuts is in no range to be kept; these are in their order and do not overlap."""
     parts = []
     for start, end in cuts:
-        inside = [(low, high) for low, high in kept if low < end and high > start]
+        inside = kept[bisect_right(kept, start, key=_end) : bisect_left(kept, end, key=_start)]
         starts = [start, *(high for _, high in inside)]
         ends = [*(low for low, _ in inside), end]
         parts += [(low, high) for low, high in zip(starts, ends, strict=True) if low < high]

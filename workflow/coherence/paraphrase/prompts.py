@@ -69,7 +69,7 @@ class Prompt(Record, frozen=True):
 def read_prompt(path: Path) -> Prompt:
     """Read a prompt file; raise PromptError naming the file and the key that is wrong."""
     try:
-        parts = _FILE.fullmatch(path.read_text("utf-8"))
+        parts = _FILE.fullmatch(path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise PromptError(f"{path}: cannot be read: {error}") from error
     if parts is None:
