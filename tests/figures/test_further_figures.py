@@ -6,18 +6,21 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from msgspec.structs import replace
 
 from coherence.cli.figures import DRAWN
 from coherence.cli.layout import FIGURES, PUBLISHED
 from coherence.cli.report import SHOWN
 from coherence.evaluation.evaluate import Evaluation, evaluate, of_dataset
 from coherence.evaluation.numbers import read_numbers
+from coherence.evaluation.paraphrased import Summary
 from coherence.evaluation.published import read_published
 from coherence.evaluation.published_table import Beside, beside
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, Verdict
-from coherence.figures import first_flag, overlap, precision, published, tertiles
+from coherence.figures import first_flag, overlap, paraphrase, precision, published, tertiles
 from coherence.figures.style import save
+from coherence.stats.proportions import clopper_pearson, proportion
 from paper_rows import SETTINGS, rows, timelines
 
 HOSTILE = "<i>$x$ 中\u202e" * 20
@@ -86,6 +89,8 @@ def test_numbers_and_n_are_in_the_figure(shown: Figure, parts: tuple[str, ...]) 
 def test_a_dataset_s_figures_show_that_dataset_alone() -> None:
     both = evaluate([*rows(), *rows("other")], SETTINGS, timelines() | timelines("other"))
     assert of_dataset(both, "qwen") == PAPER
+    told = replace(both, paraphrased=(summary((8, 8)),))
+    assert [len(of_dataset(told, name).paraphrased) for name in ("qwen", "set")] == [0, 1]
     assert "other" not in texts(precision.precision(of_dataset(both, "qwen").precision))
 
 
@@ -112,3 +117,36 @@ def test_a_number_that_differs_is_an_open_mark(numbers: tuple[Beside, ...]) -> N
 def test_no_numbers_can_be_drawn(tmp_path: Path) -> None:
     draw: Callable[..., Figure] = published.published
     assert all(path.stat().st_size for path in save(draw([], {}), tmp_path, "x"))
+
+
+def summary(kept: tuple[int, int], name: str = "words", simulated: str = "planted") -> Summary:
+    return Summary(
+        *("set", name, "paraphrase by a model", "paraphrase", "judge", "all"),
+        trajectories=8,
+        kept=proportion(*kept, clopper_pearson),
+        new=proportion(0, 0),
+        same_surest_type=proportion(5, 8),
+        same_types=proportion(3, 8),
+        spans_n=kept[1],
+        spans_before=13,
+        spans_after=11,
+        confidence_n=0,
+        confidence_before=None,
+        confidence_after=None,
+        unjudged={"refusal": 2},
+        not_chosen={},
+        simulated=simulated,
+    )
+
+
+def test_flags_kept_in_other_words_have_n_spans_and_what_is_unjudged(tmp_path: Path) -> None:
+    figure = paraphrase.paraphrase([summary((8, 8)), summary((0, 0), HOSTILE)])
+    said = texts(figure).replace("\n", " ")
+    for part in ("8/8; 13 → 11; 2", "none flagged before and judged after", "Clopper-Pearson", "planted"):
+        assert part in said
+    assert all(path.stat().st_size for path in save(figure, tmp_path, "x"))
+    assert "8 of 8 kept" in paraphrase.describe([summary((8, 8))])
+
+
+def test_a_run_without_paraphrases_can_be_drawn(tmp_path: Path) -> None:
+    assert all(path.stat().st_size for path in save(paraphrase.paraphrase([]), tmp_path, "x"))

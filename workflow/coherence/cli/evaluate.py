@@ -166,7 +166,9 @@ def evaluated(config: Config) -> Evaluated:
     evaluation = evaluate(rows, settings, timelines, costs_of(config))
     rewritten, summed = paraphrase_tables(list(manipulated(config, loaded)))
     evaluation = replace(
-        evaluation, watched=tuple(watched(rows, prefixed(config, loaded), timelines, settings))
+        evaluation,
+        watched=tuple(watched(rows, prefixed(config, loaded), timelines, settings)),
+        paraphrased=summed,
     )
     published = read_published(PUBLISHED / "counts.toml")
     numbers = read_numbers(PUBLISHED / "numbers.csv")

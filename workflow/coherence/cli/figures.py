@@ -15,6 +15,7 @@ from coherence.figures.first_flag import first_flag
 from coherence.figures.forest import forest
 from coherence.figures.lead_time import lead_time
 from coherence.figures.overlap import overlap
+from coherence.figures.paraphrase import paraphrase
 from coherence.figures.precision import precision
 from coherence.figures.published import published
 from coherence.figures.style import save
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     save(published(beside, evaluation.settings.simulated), layout.figures, "published")
     if config.evaluation.ablations:
         save(ablations(evaluation.ablations), layout.figures, "ablations")
-    cut = sum(bool(config.prefixes_of(dataset)) for dataset in config.datasets)
-    made = len(DRAWN) * len(config.datasets) + cut + 1 + bool(config.evaluation.ablations)
-    say(f"figures: {made} figures in {layout.figures}")
+    if config.paraphrases:
+        save(paraphrase(evaluation.paraphrased), layout.figures, "paraphrase")
+    say(f"figures: those of {len(config.datasets)} datasets, and of all, in {layout.figures}")
     return 0

@@ -29,6 +29,7 @@ from coherence.figures import (
     forest,
     lead_time,
     overlap,
+    paraphrase,
     precision,
     published,
     tertiles,
@@ -181,11 +182,16 @@ SHOWN: Final[dict[str, tuple[str, Callable[[Evaluation], bool], Callable[[Evalua
 
 def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dict[str, list[Figure]]:
     """Return the figures of every dataset by kind, without those that show nothing: the tables say so."""
-    blocks: dict[str, list[Figure]] = {kind: [] for kind in (*SHOWN, "ablations")}
+    blocks: dict[str, list[Figure]] = {kind: [] for kind in (*SHOWN, "ablations", "paraphrase")}
     if evaluation.ablations:
         svg, alt = (layout.figures / "ablations.svg").read_bytes(), ablations.describe(evaluation.ablations)
         shown = tuple(dict.fromkeys(row.dataset for row in evaluation.ablations))
         blocks["ablations"].append(Figure("Ablations of the judges", "", svg, alt, datasets=shown))
+    if evaluation.paraphrased:
+        svg = (layout.figures / "paraphrase.svg").read_bytes()
+        alt = paraphrase.describe(evaluation.paraphrased)
+        shown = tuple(dict.fromkeys(row.dataset for row in evaluation.paraphrased))
+        blocks["paraphrase"].append(Figure("Flags kept in other words", "", svg, alt, datasets=shown))
     for name in config.datasets:
         own = of_dataset(evaluation, name)
         for kind, (title, shows, describe) in SHOWN.items():
@@ -240,6 +246,7 @@ def sections(
 ) -> tuple[Section, ...]:
     """Return the report's sections in their order; that on rewritten thoughts only where there are some."""
     paraphrased = tuple(tables[name] for name in PARAPHRASE if name in tables)
+    others: tuple[Block, ...] = (*paraphrased[:1], *figures["paraphrase"], *paraphrased[1:], *rewritten)
     return (
         Section("Does a flag go with failure?", (tables["failure_rates"], *figures["gaps"])),
         Section(
@@ -266,7 +273,7 @@ def sections(
             ),
         ),
         *prefixes,
-        *([Section("Does a flag survive other words?", (*paraphrased, *rewritten))] if paraphrased else []),
+        *([Section("Does a flag survive other words?", others)] if paraphrased else []),
         Section("Further tests", (*with_rows(tables, *FURTHER), *figures["ablations"])),
         *repeated,
         Section(

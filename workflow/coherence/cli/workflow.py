@@ -339,7 +339,9 @@ class Run:
         """Return the figures, in every format."""
         stems = [f"{dataset}.{name}" for dataset in self.config.datasets for name in FIGURES]
         stems += [f"{dataset}.prefix" for dataset in self.config.datasets if self.prefixed(dataset)]
-        return self._figures([*stems, "published"])
+        config = self.config
+        told = {"ablations": config.evaluation.ablations, "paraphrase": config.paraphrases}
+        return self._figures([*stems, "published", *(name for name, section in told.items() if section)])
 
     def _figures(self, stems: Iterable[str]) -> list[str]:
         return [str(self.layout.figures / f"{stem}.{kind}") for stem in stems for kind in FIGURE_KINDS]

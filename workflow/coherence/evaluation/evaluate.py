@@ -30,6 +30,7 @@ from coherence.evaluation.landmarks import FlagCurves
 from coherence.evaluation.lead_time import LeadTime
 from coherence.evaluation.matched import Matched
 from coherence.evaluation.overlap import Overlap
+from coherence.evaluation.paraphrased import Summary
 from coherence.evaluation.precision import PrecisionCurve
 from coherence.evaluation.render import Table
 from coherence.evaluation.selectivity import Selectivity
@@ -55,6 +56,7 @@ class Evaluation(Record, frozen=True):
     flag_curves: tuple[FlagCurves, ...]
     ablations: tuple[Ablation, ...] = ()
     watched: tuple[Watched, ...] = ()
+    paraphrased: tuple[Summary, ...] = ()
 
 
 def evaluate(
@@ -94,7 +96,7 @@ def of_dataset(evaluation: Evaluation, dataset: str) -> Evaluation:
 
 
 def _dataset(row: Any) -> str:
-    return str(row.reading.dataset if hasattr(row, "reading") else row.dataset)
+    return str(row.dataset if hasattr(row, "dataset") else row.reading.dataset)
 
 
 def tables(evaluation: Evaluation) -> tuple[Table, ...]:
