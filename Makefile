@@ -29,7 +29,7 @@ lint: .venv/installed
 	$(BIN)/snakemake --lint
 
 unit: .venv/installed
-	$(BIN)/pytest -n $(CORES)
+	$(BIN)/pytest -n $(CORES) --dist worksteal
 
 test: lint unit
 
