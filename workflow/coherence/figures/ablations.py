@@ -12,22 +12,18 @@ from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import one_line
 from coherence.figures.forest import (
     COUNTS,
-    FOOT,
     GAP,
-    HEAD,
     HEADING,
     LEFT,
     MIDDLE,
     QUIET,
-    ROW,
-    WIDTH,
     bar,
-    panel_axes,
     scale,
+    stacked,
     two_lines,
     write,
 )
-from coherence.figures.style import BLUE, FAINT, INK, caption_height, label, style, write_caption
+from coherence.figures.style import BLUE, FAINT, INK, label
 from coherence.stats.intervals import LEVEL_TEXT
 from coherence.stats.tables import NEWCOMBE
 
@@ -39,16 +35,7 @@ def ablations(rows: Sequence[Ablation]) -> Figure:
     panels: dict[tuple[str, str], list[Ablation]] = {}
     for row in rows:
         panels.setdefault((row.dataset, row.full), []).append(row)
-    heights = [HEAD + ROW * len(panel) + FOOT for panel in panels.values()]
-    caption = _caption(rows)
-    with style():
-        figure = Figure(figsize=(WIDTH, sum(heights) + caption_height(caption)))
-        write_caption(figure, caption)
-        top = figure.get_figheight()
-        for height, panel in zip(heights, panels.values(), strict=True):
-            _panel(panel_axes(figure, top - HEAD, height - HEAD - FOOT), panel)
-            top -= height
-    return figure
+    return stacked(list(panels.values()), _panel, _caption(rows))
 
 
 def describe(rows: Sequence[Ablation]) -> str:

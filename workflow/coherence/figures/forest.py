@@ -1,7 +1,7 @@
 """Forest plot: the gap of every feature and judge with its interval, a panel a dataset."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -23,6 +23,8 @@ from coherence.figures.style import (
 from coherence.stats.intervals import LEVEL_TEXT
 from coherence.stats.tables import NEWCOMBE, Comparison
 
+T = TypeVar("T")
+
 WIDTH: Final = 10.0  # inches, as all lengths here
 LEFT: Final = 2.8
 RIGHT: Final = 3.7
@@ -41,14 +43,18 @@ def forest(rows: Sequence[FailureRate]) -> Figure:
     panels: dict[str, list[FailureRate]] = {}
     for row in rows:
         panels.setdefault(row.reading.dataset, []).append(row)
-    heights = [HEAD + ROW * len(panel) + FOOT for panel in panels.values()]
-    caption = _caption(rows)
+    return stacked(list(panels.values()), _panel, _caption(rows))
+
+
+def stacked(panels: Sequence[Sequence[T]], draw: Callable[[Axes, Sequence[T]], None], caption: str) -> Figure:
+    """Return a figure of panels of rows, one below the other, each drawn by `draw`."""
+    heights = [HEAD + ROW * len(panel) + FOOT for panel in panels]
     with style():
         figure = Figure(figsize=(WIDTH, sum(heights) + caption_height(caption)))
         write_caption(figure, caption)
         top = figure.get_figheight()
-        for height, panel in zip(heights, panels.values(), strict=True):
-            _panel(panel_axes(figure, top - HEAD, height - HEAD - FOOT), panel)
+        for height, panel in zip(heights, panels, strict=True):
+            draw(panel_axes(figure, top - HEAD, height - HEAD - FOOT), panel)
             top -= height
     return figure
 

@@ -25,6 +25,7 @@ from coherence.formats.folders import base_of, walk
 from coherence.formats.identity import existing, relative_key, safe_id
 from coherence.formats.outcomes import by_reward
 from coherence.formats.recorded import read_judgement
+from coherence.formats.unreadable import unreadable
 from coherence.records import Outcome, SourceFile, Trial
 
 SUFFIXES: Final = {".csv": ",", ".tsv": "\t"}
@@ -69,21 +70,7 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
     except InputError as error:
         if root.is_file():
             raise
-        yield Reading(_no_table(unit, source, str(error)))
-
-
-def _no_table(unit: Unit, source: Source, problem: str) -> Trial:
-    return Trial(
-        id=safe_id(Path(unit.key).name, source.apart + unit.key),
-        dataset=source.dataset,
-        task=unit.key,
-        attempt=unit.key,
-        root=source.root,
-        key=unit.key,
-        outcome=Outcome("unknown", reason="the table cannot be read"),
-        status="unreadable",
-        reason=problem,
-    )
+        yield Reading(unreadable(unit, source, "the table cannot be read", str(error)))
 
 
 def _readings(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:

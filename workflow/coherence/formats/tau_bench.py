@@ -21,6 +21,7 @@ from coherence.formats.observations import content_text, read_observations
 from coherence.formats.outcomes import by_reward
 from coherence.formats.thoughts import place
 from coherence.formats.tool_calls import read_calls
+from coherence.formats.unreadable import unreadable
 from coherence.records import Outcome, Step, StepSource, Trajectory, Trial
 
 SCAFFOLD: Final = "tau-bench"
@@ -64,7 +65,9 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
     if problem is None and not isinstance(document.value, list):
         problem = "not a tau-bench result file: it is no list"
     if problem is not None:
-        yield Reading(_unreadable(document, unit, source, problem), None, document.notes.records())
+        sources = () if document.source is None else (document.source,)
+        trial = unreadable(unit, source, "the file cannot be read", problem, sources)
+        yield Reading(trial, None, document.notes.records())
         return
     seen: set[str] = set()
     notes = document.notes  # what was noted of the file as a whole goes with the first result
@@ -186,18 +189,3 @@ def _step(messages: list[dict[str, Any]], number: int, notes: Deviations) -> Ste
     speech = place(text, reasoning, calls, SCAFFOLD)
     observations = read_observations(results, calls, number, notes)
     return Step(number, "agent", speech.message, speech.thoughts, speech.calls, observations)
-
-
-def _unreadable(document: Document, unit: Unit, source: Source, problem: str) -> Trial:
-    return Trial(
-        id=safe_id(Path(unit.key).name, source.apart + unit.key),
-        dataset=source.dataset,
-        task=unit.key,
-        attempt=unit.key,
-        root=source.root,
-        key=unit.key,
-        outcome=Outcome("unknown", reason="the file cannot be read"),
-        status="unreadable",
-        reason=problem,
-        sources=(document.source,) if document.source is not None else (),
-    )
