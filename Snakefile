@@ -32,7 +32,8 @@ include: "workflow/rules/report.smk"
 
 
 onsuccess:
-    shell("coherence show")
+    if RUN.is_shown:
+        shell("coherence show")
 
 
 onerror:

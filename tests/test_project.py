@@ -12,7 +12,7 @@ import yaml
 from snakemake.utils import update_config
 
 from coherence import errors
-from coherence.cli.config import parse, schema
+from coherence.cli.config_files import parse, schema
 from coherence.cli.sample_config import read as read_sampling
 from coherence.cli.sample_config import schema as sampling_schema
 from coherence.evaluation.spans import span_schema

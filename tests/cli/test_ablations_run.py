@@ -11,7 +11,8 @@ import pytest
 from workspace import REPORTED, ROOT, lay_out, snakemake, write_config, write_trial
 
 from coherence.cli import main
-from coherence.cli.config import LlmJudge, RecordedJudge, RulesJudge, parse
+from coherence.cli.config import LlmJudge, RecordedJudge, RulesJudge
+from coherence.cli.config_files import parse
 from coherence.cli.variants import changes
 from coherence.cli.workflow import Run
 from coherence.errors import ConfigError

@@ -9,7 +9,7 @@ import pytest
 from workspace import ROOT, lay_out, snakemake, write_config, write_trial
 
 from coherence.cli import main
-from coherence.cli.config import parse
+from coherence.cli.config_files import parse
 from coherence.cli.workflow import Run
 from coherence.errors import ConfigError
 from messages_server import CUE, only_this_key, serving

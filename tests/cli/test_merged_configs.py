@@ -8,7 +8,7 @@ from snakemake.utils import update_config
 from workspace import write_config, write_trial
 
 from coherence.cli import main
-from coherence.cli.config import merged
+from coherence.cli.config_files import merged
 from coherence.cli.workflow import Run
 
 CASES = [

@@ -10,7 +10,7 @@ import pytest
 from workspace import lay_out, ran, snakemake, write_config, write_trial
 
 from coherence.cli import main
-from coherence.cli.config import parse
+from coherence.cli.config_files import parse
 from coherence.cli.layout import Layout
 from coherence.cli.workflow import Run
 from coherence.errors import ConfigError

@@ -13,7 +13,7 @@ from fault_run import start
 from workspace import REPORTED, ROOT, lay_out, ran, snakemake, write_config, write_trial
 
 from coherence.cli import main
-from coherence.cli.config import parse
+from coherence.cli.config_files import parse
 from coherence.cli.workflow import Run
 from coherence.errors import ConfigError
 from coherence.files import read_json

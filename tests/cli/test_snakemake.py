@@ -16,7 +16,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = lay_out(tmp_path_factory.mktemp("run"))
     for number in range(TASKS):
         write_trial(folder / "runs", f"task-{number}", reward=float(number % 2), steps=3 + number)
-    done = snakemake(folder, "--configfile", str(write_config(folder)))
+    config = str(write_config(folder))
+    part = snakemake(folder, "--configfile", config, "--until", "ingest")
+    assert part.returncode == 0, part.stderr
+    assert "Report: " not in part.stdout
+    done = snakemake(folder, "--configfile", config)
     assert done.returncode == 0, done.stderr
     assert "Report: results/report.html" in done.stdout
     yield folder

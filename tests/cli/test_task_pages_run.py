@@ -7,7 +7,7 @@ import pytest
 from workspace import write_config, write_trial
 
 from coherence.cli import main, repeated_section
-from coherence.cli.config import parse
+from coherence.cli.config_files import parse
 from coherence.cli.layout import Layout
 from coherence.evaluation.mitigation import FailingTask
 from coherence.files import read_json

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from coherence.cli.config import Config, parse
+from coherence.cli.config import Config
+from coherence.cli.config_files import parse
 from coherence.cli.evaluate import feature_names, settings_of
 from coherence.cli.plan import source_of
 from coherence.evaluation.detector_pairs import detector_pairs

@@ -12,7 +12,8 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from coherence.cli.config import LlmJudge, read
+from coherence.cli.config import LlmJudge
+from coherence.cli.config_files import read
 from coherence.errors import PromptError
 from coherence.files import digest
 from coherence.judges.llm import LlmJudge as Llm

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from coherence.cli.config import Config, read
+from coherence.cli.config import Config
+from coherence.cli.config_files import read
 from coherence.errors import ConfigError
 
 DEFAULT_CONFIG = "config/config.yaml"

@@ -11,7 +11,7 @@ import yaml
 
 from coherence import formats
 from coherence.cli.arguments import printable, say
-from coherence.cli.config import RESERVED
+from coherence.cli.config_checks import RESERVED
 from coherence.errors import InputError
 from coherence.formats import Reading, Source, Unit
 from coherence.formats.tau_bench import is_results

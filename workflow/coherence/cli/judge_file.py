@@ -9,7 +9,8 @@ import msgspec
 
 from coherence import formats
 from coherence.cli.arguments import print_safely, printable, say
-from coherence.cli.config import Config, RecordedJudge, RulesJudge, read
+from coherence.cli.config import Config, RecordedJudge, RulesJudge
+from coherence.cli.config_files import read
 from coherence.cli.inspect import guess_format
 from coherence.cli.judge import judge_of
 from coherence.cli.layout import Layout

@@ -10,7 +10,8 @@ import msgspec
 
 from coherence.cli import repeated_section
 from coherence.cli.arguments import add_config_argument, config_of, say
-from coherence.cli.config import Config, config_digest
+from coherence.cli.config import Config
+from coherence.cli.config_files import config_digest
 from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
 from coherence.cli.paraphrase_report import paraphrases_of

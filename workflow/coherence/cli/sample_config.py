@@ -8,7 +8,8 @@ import msgspec
 import yaml
 from msgspec import Meta
 
-from coherence.cli.config import NAME, line
+from coherence.cli.config_checks import NAME
+from coherence.cli.config_files import line
 from coherence.cli.sections import Positive, Section
 from coherence.errors import ConfigError
 from coherence.files import digest

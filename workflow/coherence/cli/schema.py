@@ -5,7 +5,7 @@ import sys
 
 import yaml
 
-from coherence.cli.config import schema
+from coherence.cli.config_files import schema
 from coherence.evaluation.spans import span_schema
 
 SCHEMAS = {"config": schema, "spans": span_schema}

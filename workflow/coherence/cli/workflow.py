@@ -14,17 +14,10 @@ import msgspec
 
 from coherence.cli.arguments import CONFIG_VARIABLE
 from coherence.cli.code import code_digest
-from coherence.cli.config import (
-    TRAVEL,
-    Config,
-    JudgeSection,
-    LlmJudge,
-    RecordedJudge,
-    config_digest,
-    of_another,
-    parse,
-)
+from coherence.cli.config import TRAVEL, Config, JudgeSection, LlmJudge, RecordedJudge, of_another
+from coherence.cli.config_files import config_digest, parse
 from coherence.cli.layout import FIGURES, PUBLISHED, REPEATED_FIGURES, Layout
+from coherence.cli.named_files import check_named_files
 from coherence.cli.paraphrase_config import LlmParaphrase, ParaphraseSection
 from coherence.cli.paraphrase_targets import FAILED_CALL, ParaphraseTargets
 from coherence.cli.plan import source_of, write_plan
@@ -116,6 +109,7 @@ class Run:
         for name in self.config.datasets:
             write_plan(self.config, name)
             self._drop_incomplete(name)
+        check_named_files(self.config)  # not before: a dataset's `generated_by` may make some of them
         self.paraphrases.drop_incomplete(self._is_unfinished)
         self._drop_unpaged()
 
@@ -163,6 +157,12 @@ class Run:
             (self.layout.results / page).is_file() for page in pages.read_text("utf-8").splitlines()
         ):
             pages.unlink(missing_ok=True)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the tables to print and the report are there: a run of some targets alone makes none."""
+        shown = (self.layout.shown, self.layout.incoherence_shown, self.layout.report)
+        return all(path.is_file() for path in shown)
 
     def complaints(self) -> str:
         """Return what the jobs that failed said last, each with its log; Snakemake tells their exit codes."""
