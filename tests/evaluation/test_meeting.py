@@ -4,15 +4,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from msgspec.structs import replace
 
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.meeting import Meeting, meetings, table
+from coherence.evaluation.meeting import Judges, Meeting, meetings, table
 from coherence.evaluation.repeated import groups
 from coherence.evaluation.table import Row, Verdict
 from coherence.files import read_json, write_json
 from coherence.incoherence.outcomes import conform
 
 FLAGGED, UNFLAGGED = Verdict("flagged", spans=1), Verdict("unflagged")
+FLAGGING = Judges(("judge",))
 UNJUDGED = Verdict("unjudged", reason="refusal")
 
 
@@ -34,7 +36,7 @@ def rows(tasks: dict[str, str], words: dict[str, str]) -> list[Row]:
     ]
 
 
-def met(made: list[Row]) -> list[Meeting]:
+def met(made: list[Row], judges: Judges = FLAGGING) -> list[Meeting]:
     frame = pd.DataFrame(
         {
             "dataset": row.dataset,
@@ -47,7 +49,7 @@ def met(made: list[Row]) -> list[Meeting]:
         for row in made
     )
     settings = IncoherenceSettings()
-    return list(meetings(groups(conform(frame), {}), made, ("judge",), settings))
+    return list(meetings(groups(conform(frame), {}), made, judges, settings))
 
 
 def test_flags_on_tasks_that_keep_failing_go_with_bias() -> None:
@@ -92,3 +94,29 @@ def test_what_was_met_survives_its_file(tmp_path: Path) -> None:
 def test_a_judge_without_flags_has_no_row() -> None:
     assert met(rows({"t": "xo"}, {"t": "uu"})) == []
     assert table([]).rows == ()
+
+
+def test_a_judge_that_rates_is_read_by_its_rating() -> None:
+    tasks = {f"bad{n}": "xxxo" for n in range(4)} | {f"fine{n}": "oooo" for n in range(4)}
+    rated = {"low": Verdict("unjudged", reason="rating only", rating=2)}
+    rated["high"] = Verdict("unjudged", reason="rating only", rating=4)
+    made = [
+        replace(row, verdicts={"judge": rated["low" if row.outcome == "failed" else "high"]})
+        for row in rows(tasks, dict.fromkeys(tasks, "uuuu"))
+    ]
+    (found,) = met(made, Judges(("judge",), {"judge": 3}))
+    assert (found.reading, found.flags, found.attempts) == ("rating at most 3", 12, 32)
+    assert met(made) == []
+
+
+def test_a_run_without_thoughts_is_no_flag_and_one_without_a_rating_is_left_out() -> None:
+    made = rows({"task": "xxoo"}, {"task": "uuuu"})
+    words = (
+        Verdict("unjudged", reason="rating only", rating=1),
+        Verdict("unjudged", reason="refusal"),
+        Verdict("unflagged", substrate="none"),
+        Verdict("unjudged", reason="rating only", rating=5),
+    )
+    made = [replace(row, verdicts={"judge": word}) for row, word in zip(made, words, strict=True)]
+    (found,) = met(made, Judges(("judge",), {"judge": 3}))
+    assert (found.flags, found.attempts, found.unjudged) == (1, 3, 1)

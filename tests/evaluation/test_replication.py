@@ -1,54 +1,16 @@
 """The real runs that ship: the figures of data/replication/README.md, by the default run's own settings."""
 
-from functools import cache
 from math import log
-from pathlib import Path
 
 import pytest
-import yaml
 
-from coherence.cli.config import Config
-from coherence.cli.config_files import parse
 from coherence.cli.evaluate import feature_names, settings_of
-from coherence.cli.plan import source_of
 from coherence.evaluation.detector_pairs import detector_pairs
-from coherence.evaluation.failure_rates import FailureRate, failure_rate
 from coherence.evaluation.family import families
 from coherence.evaluation.groups import splits
-from coherence.evaluation.table import Row, build_rows
-from coherence.formats import table
-from coherence.records import Entry, Judgement
+from shipped_runs import ROOT, config, dataset, rates
 
-ROOT = Path(__file__).parents[2]
 WHOLE, ONE, TWO = "gemini-swe-bench", "gemini-swe-bench-wave-1", "gemini-swe-bench-wave-2"
-
-
-@cache
-def config() -> Config:
-    return parse(yaml.safe_load((ROOT / "config/config.yaml").read_text()), "config.yaml")
-
-
-@cache
-def dataset(name: str) -> tuple[Row, ...]:
-    section = config().datasets[name]
-    entries, words, features = [], {judge: list[Judgement]() for judge in config().judges_of(name)}, {}
-    for path in section.roots:
-        root = ROOT / path
-        for unit in table.discover(root):
-            for reading in table.read(root, unit, source_of(section, name, path)):
-                entries.append(Entry(reading.trial))
-                features[reading.trial.id] = reading.features
-                for word in reading.judgements:
-                    words[word.judge].append(word)
-    return build_rows(entries, features, words, {})
-
-
-@cache
-def rates(name: str) -> dict[tuple[str, str], FailureRate]:
-    rows = list(dataset(name))
-    settings = settings_of(config(), rows)
-    made = [failure_rate(split, settings) for split in splits(rows, settings)]
-    return {(row.reading.name, row.reading.label): row for row in made}
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,7 @@ VERDICT = {
     "acknowledgment_step": "named",
     "action_step": "acted",
     "reason": "why",
+    "substrate": "read",
 }
 
 
@@ -99,33 +100,36 @@ def span(number: int, conflict_type: Any) -> Span:
 @pytest.mark.parametrize(
     ("cells", "expected", "noted"),
     [
-        ("0,4,,,,,", {"state": "unflagged", "rating": 4}, set()),
-        ("1,,,,,,", {"state": "flagged", "spans_known": False}, set()),
+        ("0,4,,,,,,", {"state": "unflagged", "rating": 4}, set()),
+        ("1,,,,,,,", {"state": "flagged", "spans_known": False}, set()),
         (
-            "1,2,5,other,4,9,",
+            "1,2,5,other,4,9,,",
             {"state": "flagged", "rating": 2, "spans": (span(1, "other"),)},
             set(),
         ),
         (
-            "flagged,,5,inference_vs_inference;tool_output_vs_plan,4,9,",
+            "flagged,,5,inference_vs_inference;tool_output_vs_plan,4,9,,",
             {
                 "state": "flagged",
                 "spans": (span(1, "inference_vs_inference"), span(2, "tool_output_vs_plan")),
             },
             set(),
         ),
-        ("1,,5,new_type,4,9,", {"state": "flagged", "spans": (span(1, "other"),)}, {"cell_unparsable"}),
-        (",,,,,,", {"state": "unjudged", "reason": "missing"}, set()),
-        (",,,,,,refusal", {"state": "unjudged", "reason": "refusal"}, set()),
-        ("unjudged,,,,,,truncated", {"state": "unjudged", "reason": "truncated"}, set()),
-        ("maybe,,,,,,", {"state": "unjudged", "reason": "unparsable"}, {"cell_unparsable"}),
-        ("0,9,,,,,", {"state": "unflagged"}, {"cell_unparsable"}),
+        ("1,,5,new_type,4,9,,", {"state": "flagged", "spans": (span(1, "other"),)}, {"cell_unparsable"}),
+        (",,,,,,,", {"state": "unjudged", "reason": "missing"}, set()),
+        (",,,,,,refusal,", {"state": "unjudged", "reason": "refusal"}, set()),
+        ("unjudged,,,,,,truncated,", {"state": "unjudged", "reason": "truncated"}, set()),
+        ("maybe,,,,,,,", {"state": "unjudged", "reason": "unparsable"}, {"cell_unparsable"}),
+        ("0,9,,,,,,", {"state": "unflagged"}, {"cell_unparsable"}),
+        ("0,,,,,,,none", {"state": "unflagged", "substrate": "none"}, set()),
+        ("0,,,,,,,Thoughts", {"state": "unflagged", "substrate": "thoughts"}, set()),
+        ("0,,,,,,,prose", {"state": "unflagged"}, {"cell_unparsable"}),
     ],
 )
 def test_recorded_verdicts_have_three_values(
     cells: str, expected: dict[str, Any], noted: set[str], tmp_path: Path
 ) -> None:
-    put(tmp_path / "runs.csv", f"id,flag,rating,sure,types,named,acted,why\nr1,{cells}\n")
+    put(tmp_path / "runs.csv", f"id,flag,rating,sure,types,named,acted,why,read\nr1,{cells}\n")
     reading = read_one("table", tmp_path, verdict_columns={"reader": VERDICT})
     expected = {"trajectory": reading.trial.id, "judge": "reader", "kind": "recorded", **expected}
     assert reading.judgements == (Judgement(**expected, basis="runs.csv"),)

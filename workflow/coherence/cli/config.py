@@ -31,7 +31,14 @@ TrialField = Literal[
     "failed",
 ]
 VerdictField = Literal[
-    "flagged", "reason", "rating", "confidence", "type", "acknowledgment_step", "action_step"
+    "flagged",
+    "reason",
+    "rating",
+    "confidence",
+    "type",
+    "acknowledgment_step",
+    "action_step",
+    "substrate",
 ]
 
 

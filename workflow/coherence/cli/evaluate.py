@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from coherence.cli.arguments import add_config_argument, config_of, say
-from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge, of_another
+from coherence.cli.config import Config, LlmJudge, of_another
+from coherence.cli.judges_told import rating_limits, references_of, seeds_of
 from coherence.cli.layout import PUBLISHED, Layout
 from coherence.cli.loading import Loaded
 from coherence.cli.paraphrase_loading import each_loaded
@@ -35,7 +36,6 @@ from coherence.evaluation.table import Row, by_dataset
 from coherence.evaluation.watched import Prefixed, watched
 from coherence.features import FEATURES, MARKER_PREFIX
 from coherence.files import write_json
-from coherence.judges.llm import prompt_of, rating_limit
 from coherence.judges.samples import majority
 from coherence.llm.ledger import read_ledger
 from coherence.records import Record
@@ -48,27 +48,11 @@ def feature_names(rows: list[Row]) -> tuple[str, ...]:
     return (*FEATURES, *(name for name in own if name not in FEATURES))
 
 
-def seeds_of(config: Config, judge: str) -> tuple[str, ...]:
-    """Return the tasks a judge's prompt declares to quote, and those the config names for every judge."""
-    section = config.judges[judge]
-    declared = prompt_of(section).header.examples_from if isinstance(section, LlmJudge) else ()
-    return tuple(dict.fromkeys((*declared, *config.evaluation.seeds)))
-
-
-def limit_of(config: Config, judge: str) -> int | None:
-    """Return the highest rating by which a judge flags, None where it does not rate."""
-    section = config.judges[judge]
-    if isinstance(section, LlmJudge):
-        return rating_limit(section)
-    return None if isinstance(section, RulesJudge) else section.rating_at_most
-
-
 def settings_of(config: Config, rows: list[Row]) -> EvaluationSettings:
     """Return what the evaluation is told."""
-    limits = {name: limit_of(config, name) for name in config.judges}
     return EvaluationSettings(
         bootstrap=Bootstrap(config.evaluation.resamples, config.evaluation.seed),
-        rating_at_most={name: limit for name, limit in limits.items() if limit is not None},
+        rating_at_most=rating_limits(config),
         seeds={name: seeds_of(config, name) for name in config.judges},
         matched_k=config.evaluation.matched_k,
         judges=tuple(name for name in config.judges if name not in variants_of(config)),
@@ -85,17 +69,6 @@ def settings_of(config: Config, rows: list[Row]) -> EvaluationSettings:
         complementary={main: tuple(others) for main, others in config.evaluation.complementary.items()},
         second_looks={name: str(j.of) for name, j in config.judges.items() if of_another(j)},
         least_pairs=config.evaluation.equivalence.at_least,
-    )
-
-
-def references_of(config: Config) -> tuple[str, ...]:
-    """Return the judges that others are measured against: those named, else every recorded one that flags."""
-    if config.evaluation.references is not None:
-        return tuple(config.evaluation.references)
-    return tuple(
-        name
-        for name, judge in config.judges.items()
-        if isinstance(judge, RecordedJudge) and judge.rating_at_most is None
     )
 
 

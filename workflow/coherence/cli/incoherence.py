@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator
 
 from coherence.cli.arguments import add_config_argument, config_of, say
 from coherence.cli.config import Config
+from coherence.cli.judges_told import rating_limits
 from coherence.cli.layout import Layout
 from coherence.cli.loading import Loaded
 from coherence.evaluation import outcome_groups
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.incoherence_tables import evaluate_outcomes, incoherence_tables
+from coherence.evaluation.meeting import Judges
 from coherence.evaluation.outcome_sets import OutcomeSet
 from coherence.evaluation.render import write_table
 from coherence.evaluation.table import Row
@@ -56,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
     settings = settings_of(config, sets)
     frame = stored_outcomes(layout.outcomes)
     repeated = [str(name) for name in frame["dataset"].unique()]
-    found = evaluate_outcomes(frame, settings, tuple(judged(config, repeated)), tuple(config.judges))
+    judges = Judges(tuple(config.judges), rating_limits(config))
+    found = evaluate_outcomes(frame, settings, tuple(judged(config, repeated)), judges)
     simulated = {one.dataset: one.simulated for one in sets}
     made = (
         *incoherence_tables(found),

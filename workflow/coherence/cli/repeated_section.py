@@ -80,8 +80,9 @@ def failing_tasks(config: Config, layout: Layout) -> dict[str, dict[str, list[Fa
     """Return the groups whose attempts have text by dataset and task, the most failing tasks of each."""
     found = read_json(layout.incoherence, IncoherenceEvaluation)
     by_task: dict[str, dict[str, list[FailingTask]]] = defaultdict(dict)
+    readable = {name for name, dataset in config.datasets.items() if dataset.format != "table"}
     for row in sorted(found.failing, key=lambda row: row.rank):
-        if row.dataset in config.datasets and row.trajectories:
+        if row.dataset in readable and row.trajectories:
             tasks = by_task[row.dataset]
             if row.task in tasks or len(tasks) < MOST_PAGES:
                 tasks.setdefault(row.task, []).append(row)

@@ -326,7 +326,8 @@ class Run:
     def incoherence_version(self) -> str:
         """Return what makes the analysis of repeated outcomes stale."""
         kinds = {name: section.kind for name, section in self.config.outcomes.items()}
-        return self.version("incoherence", self.config.incoherence, kinds, list(self.config.judges))
+        judges = {name: made_by(judge) for name, judge in self.config.judges.items()}
+        return self.version("incoherence", self.config.incoherence, kinds, judges)
 
     def tables(self) -> list[str]:
         """Return the result tables."""

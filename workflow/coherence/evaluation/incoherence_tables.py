@@ -41,7 +41,7 @@ def evaluate_outcomes(
     frame: pd.DataFrame,
     settings: IncoherenceSettings,
     judged: Sequence[Row] = (),
-    judges: Sequence[str] = (),
+    judges: meeting.Judges = meeting.NOBODY,
 ) -> IncoherenceEvaluation:
     """Return the analysis of an outcomes table, whose columns are all there and a row an attempt.
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from coherence.evaluation import wording
+from coherence.evaluation.groups import Split, judge_splits
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import MainParts, main_parts
 from coherence.evaluation.readings import marked, table_of
@@ -39,6 +40,7 @@ class Meeting(Record, frozen=True):
     dataset: str
     group: str
     judge: str
+    reading: str
     kind: str
     attempts: int
     flags: int
@@ -68,18 +70,35 @@ class Attempt(NamedTuple):
     failed: bool
 
 
+class Judges(Record, frozen=True):
+    """Judges in order, and of those that rate the highest rating that counts as a flag."""
+
+    names: tuple[str, ...] = ()
+    rating_at_most: dict[str, int] = {}
+
+
+NOBODY: Final = Judges()
+
+
 def meetings(
-    groups: Iterable[Group], rows: Sequence[Row], judges: Sequence[str], settings: IncoherenceSettings
+    groups: Iterable[Group], rows: Sequence[Row], judges: Judges, settings: IncoherenceSettings
 ) -> Iterator[Meeting]:
-    """Yield each judge on each group whose attempts have trajectories among the rows."""
+    """Yield each judge that flags any attempt of a group whose attempts have trajectories among the rows."""
     by_id = {(row.dataset, row.id): row for row in rows}
     for group in groups:
-        main = main_parts(group, settings)
+        own = _rows_of(group, by_id)
+        main = main_parts(group, settings) if own else None
         if main is not None:
-            own = _rows_of(group, by_id)
-            for judge in judges:
-                if any(judge in row.verdicts and row.verdicts[judge].state == "flagged" for row in own):
-                    yield _meeting(main, judge, own)
+            for judge in judges.names:
+                split = _split(own, judge, judges.rating_at_most.get(judge))
+                if split.risky:
+                    yield _meeting(main, split, len(own))
+
+
+def _split(rows: Sequence[Row], judge: str, rating_at_most: int | None) -> Split:
+    """Return the judge's main reading: by its rating where it has a threshold, else by its own word."""
+    readings = judge_splits(rows, judge, rating_at_most)
+    return next(split for split in readings if split.reading.cut == rating_at_most)
 
 
 def _rows_of(group: Group, by_id: Mapping[tuple[str, str], Row]) -> list[Row]:
@@ -88,12 +107,12 @@ def _rows_of(group: Group, by_id: Mapping[tuple[str, str], Row]) -> list[Row]:
     return [row for row in found if row is not None]
 
 
-def _meeting(main: MainParts, judge: str, rows: Sequence[Row]) -> Meeting:
-    words = [row.verdicts[judge] for row in rows if judge in row.verdicts]
-    judged = [row for row in rows if judge in row.verdicts and row.verdicts[judge].state != "unjudged"]
+def _meeting(main: MainParts, split: Split, found: int) -> Meeting:
+    """Return one judge on one group, `found` of whose attempts have a trajectory."""
+    sides = [(row, True) for row in split.risky] + [(row, False) for row in split.safe]
     attempts = [
-        Attempt(row.task, row.verdicts[judge].state == "flagged", row.outcome == "failed")
-        for row in judged
+        Attempt(row.task, flagged, row.outcome == "failed")
+        for row, flagged in sides
         if row.outcome != "unknown"
     ]
     share = _share_flagged(main, attempts)
@@ -103,7 +122,8 @@ def _meeting(main: MainParts, judge: str, rows: Sequence[Row]) -> Meeting:
     return Meeting(
         dataset=main.dataset,
         group=main.group.name,
-        judge=judge,
+        judge=split.reading.name,
+        reading=split.reading.label,
         kind=main.kind,
         attempts=len(attempts),
         flags=sum(attempt.flagged for attempt in attempts),
@@ -117,9 +137,9 @@ def _meeting(main: MainParts, judge: str, rows: Sequence[Row]) -> Meeting:
             stratum.not_applicable is None and 0 < stratum.risky_fail + stratum.safe_fail < stratum.n
             for stratum in strata
         ),
-        unjudged=len(rows) - len(judged) if words else len(rows),
-        unknown_outcome=len(judged) - len(attempts),
-        without_trajectory=len(main.group.frame) - len(rows),
+        unjudged=split.unjudged + split.missing,
+        unknown_outcome=len(sides) - len(attempts),
+        without_trajectory=len(main.group.frame) - found,
         simulated=main.group.simulated,
     )
 
@@ -161,6 +181,7 @@ FIELDS: Final[dict[str, str]] = {
     "dataset": "dataset",
     "group": "group",
     "judge": "judge",
+    "reading": "reading",
     "outcome_kind": "kind",
     "tasks": "tasks",
     "attempts": "attempts",
@@ -199,6 +220,7 @@ _COLUMNS: Final[dict[str, Callable[[Meeting], str]]] = {
     "Dataset": lambda row: marked(row.dataset, row.simulated),
     "Group": lambda row: row.group,
     "Judge": lambda row: row.judge,
+    "Reading": lambda row: row.reading,
     "Tasks": lambda row: wording.count(row.tasks),
     "Flagged": lambda row: f"{row.flags:,}/{row.attempts:,}",
     "Tasks with a flag": lambda row: _side(row.flagged),

@@ -24,8 +24,11 @@ def meeting(rows: Sequence[Meeting]) -> Figure:
     with style():
         panels = Panels(_caption(rows), [HEIGHT] * len(rows))
         for row in rows:
-            name = f"{marked(label(row.dataset), row.simulated)}, {label(row.group)}, {label(row.judge)}"
-            panels.start(name, f"{row.flags:,} of {row.attempts:,} attempts flagged")
+            of = f"{marked(label(row.dataset), row.simulated)}, {label(row.group)}"
+            panels.start(
+                f"{of}, {label(row.judge)} ({row.reading})",
+                f"{row.flags:,} of {row.attempts:,} attempts flagged",
+            )
             _parts(panels.axes(1.75, 4.1), row)
             _gap(panels.axes(6.6, 3.2), row)
     return panels.figure
@@ -34,13 +37,16 @@ def meeting(rows: Sequence[Meeting]) -> Figure:
 def describe(rows: Sequence[Meeting]) -> str:
     """Return in words what the plot shows."""
     said = "; ".join(
-        f"{row.dataset}, {row.group}, {row.judge}: bias {wording.estimate(row.flagged.bias)} and variance "
-        f"{wording.estimate(row.flagged.variance)} of {row.flagged.items} tasks with a flag, "
-        f"{wording.estimate(row.others.bias)} and {wording.estimate(row.others.variance)} of "
-        f"{row.others.items} without"
+        f"{row.dataset}, {row.group}, {row.judge} ({row.reading}): {_words(row.flagged)} with a flag, "
+        f"{_words(row.others)} without"
         for row in rows
     )
     return one_line(f"Flags and the parts of error. {said or 'None'}.")
+
+
+def _words(side: Aggregate) -> str:
+    bias, variance = wording.estimate(side.bias), wording.estimate(side.variance)
+    return f"bias {bias} and variance {variance} of {side.items:,} tasks"
 
 
 def _caption(rows: Sequence[Meeting]) -> str:
@@ -66,6 +72,7 @@ def _parts(axes: Axes, row: Meeting) -> None:
         _bar(axes, place, side)
     largest = max((side.error or 0.0 for side in sides.values()), default=0.0)
     axes.set_xlim(0, max(0.05, 1.75 * largest))
+    axes.set_xticks([tick for tick in axes.get_xticks() if tick <= max(0.05, 1.15 * largest)])
     axes.plot([], [], color=BLUE, linewidth=6, label="bias")
     axes.plot([], [], color=VERMILION, linewidth=6, label="variance")
     axes.legend(loc="lower right", fontsize=7, ncols=2, bbox_to_anchor=(1.0, 0.97))

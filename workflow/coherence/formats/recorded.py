@@ -1,16 +1,17 @@
 """Verdicts recorded in a table's row."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, get_args
 
 from msgspec import structs
 
 from coherence.formats.cells import UNKNOWN, Row
-from coherence.records import Judgement, Span
+from coherence.records import Judgement, Span, Substrate
 from coherence.vocabulary import CONFLICT_TYPES, MAX_CONFIDENCE, MIN_CONFIDENCE, ConflictType
 
 _FLAGGED: Final = frozenset({"flagged"})
 _UNFLAGGED: Final = frozenset({"unflagged"})
+_SUBSTRATES: Final[dict[str, Substrate]] = {name: name for name in get_args(Substrate)}
 _MAX_STEP: Final = 10**9
 
 
@@ -23,7 +24,10 @@ def read_judgement(
     """
     flagged = row.truth(columns.get("flagged"), _FLAGGED, _UNFLAGGED)
     rating = row.whole(columns.get("rating"), MIN_CONFIDENCE, MAX_CONFIDENCE)
-    common = Judgement(trajectory, judge, "recorded", "unflagged", rating=rating, basis=basis)
+    substrate = _substrate(row, columns.get("substrate"))
+    common = Judgement(
+        trajectory, judge, "recorded", "unflagged", rating=rating, substrate=substrate, basis=basis
+    )
     if flagged is None:
         word = row.text(columns.get("flagged")) or ""
         silent = "rating only" if rating is not None and "flagged" not in columns else "missing"
@@ -33,6 +37,13 @@ def read_judgement(
         return common
     spans = _spans(row, columns)
     return structs.replace(common, state="flagged", spans=spans, spans_known=bool(spans))
+
+
+def _substrate(row: Row, column: str | None) -> Substrate:
+    word = (row.text(column) or "unknown").lower()
+    if word not in _SUBSTRATES:
+        row.note(column, word)
+    return _SUBSTRATES.get(word, "unknown")
 
 
 def _spans(row: Row, columns: Mapping[str, str]) -> tuple[Span, ...]:

@@ -6,8 +6,9 @@
 false (0, false, no), a word for the outcome (passed, failed, resolved, ...) or, where empty, unknown.
 
 `verdict_columns` maps for each judge `flagged` and any of `reason`, `rating`, `confidence`, `type` (conflict
-types, separated by ";"), `acknowledgment_step` and `action_step`. A flagged verdict with both steps has one
-span a type, each with these steps and this confidence and without quotes.
+types, separated by ";"), `acknowledgment_step`, `action_step` and `substrate` ("thoughts", or "none" where
+there was nothing to judge). A flagged verdict with both steps has one span a type, each with these steps and
+this confidence and without quotes.
 """
 
 import csv

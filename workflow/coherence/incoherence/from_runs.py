@@ -69,7 +69,7 @@ def _attempt(entry: Entry) -> dict[str, Any]:
         "steps": entry.agent_steps if is_read else entry.features.get(STEPS_FEATURE),
         "calls": entry.calls if is_read else None,
         "stop_reason": outcome.exception,
-        "trajectory": trial.id if is_read else None,
+        "trajectory": trial.id if is_read or trial.status == "no_text" else None,
     }
 
 
