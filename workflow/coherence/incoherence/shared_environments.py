@@ -48,8 +48,8 @@ class Entries(Record, frozen=True, eq=False):
 class Side(Record, frozen=True, eq=False):
     """One group's attempts in common environments: `environment` of each, at least one attempt in every one.
 
-    `loss` is the squared distance of an attempt's vector to the target, `vectors` those of both groups have
-    the same places; distances are times `scale`. `context` numbers contexts within tasks, None without any.
+    `loss` is the squared distance of an attempt's vector to the target; `vectors` of both groups have the
+    same places. All squares are times `scale`. `context` numbers contexts within tasks, None without any.
     """
 
     environment: Ints
@@ -82,7 +82,7 @@ def parts_in(side: Side, common: Environments) -> Parts:
     """
     task, seed = common.task[side.environment], common.seed[side.environment]
     weight = _weights(side)
-    error = sums(weight * side.loss, task, common.tasks) / np.bincount(common.task)
+    error = side.scale * sums(weight * side.loss, task, common.tasks) / np.bincount(common.task)
     square = sums(side.vectors.value**2, side.vectors.owner, len(task))
     own = _moved(side.vectors, weight)
     clusters = _clusters(task, seed, side.context)
