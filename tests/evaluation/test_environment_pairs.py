@@ -278,7 +278,7 @@ def simulated(random: np.random.Generator, tasks: int, seeds: tuple[range, range
 
 def test_the_level_holds_and_pairing_narrows_where_environments_matter() -> None:
     """Environments half in common: by task the others stay in the difference as noise."""
-    runs, tasks = 120, 12
+    runs, tasks = 80, 12
     rejected, shares, narrower = np.zeros(2), [], []
     settings = IncoherenceSettings(permutations=Permutations(199))
     for run in range(runs):

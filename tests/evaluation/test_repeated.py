@@ -15,6 +15,7 @@ ONE = {"task": "t", "attempt": "1", "passed": True}
         ([ONE, ONE | {"attempt": "2"}], 2, {}),
         ([ONE, ONE], 1, {REPEATED: 1}),
         ([ONE, ONE | {"passed": False}], 0, {CONTRARY: 2}),
+        ([ONE | {"seed": "1"}, ONE | {"seed": "2"}], 0, {CONTRARY: 2}),
         ([ONE, ONE, ONE | {"passed": False}], 0, {CONTRARY: 3}),
         ([ONE, ONE | {"context": "c"}], 2, {}),
         ([ONE | {"attempt": None}, ONE | {"attempt": None}], 2, {}),
