@@ -32,7 +32,7 @@ def side(wrong: Ints) -> Side:
     """Attempts of a row a task and a column an environment."""
     given = wrong.ravel()
     n = len(given)
-    return Side(np.arange(n), 2.0 * given, Entries(np.arange(n), given, np.ones(n)), scale=0.5)
+    return Side(np.arange(n), 2 * given.astype(float), Entries(np.arange(n), given, np.ones(n)), scale=0.5)
 
 
 def by_task(wrong: Ints) -> Parts:

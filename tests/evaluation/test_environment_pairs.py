@@ -83,7 +83,7 @@ def random_rows(random: np.random.Generator, group: str, kind: str) -> Rows:
         for seed in range(5):
             letter = str(random.choice(["A", "B", "C"], p=[0.5, 0.3, 0.2]))
             chances = random.dirichlet([1, 1, 1])
-            outcome = {
+            outcomes: dict[str, dict[str, Any]] = {
                 "answer": {"answer": letter, "target": "A"},
                 "passed": {"passed": letter == "A"},
                 "number": {"number": random.normal(1e6, 3), "target_number": 1e6},
@@ -94,9 +94,9 @@ def random_rows(random: np.random.Generator, group: str, kind: str) -> Rows:
                     "probabilities": encode(dict(zip("ABC", chances.tolist(), strict=True))).decode(),
                     "target": "B",
                 },
-            }[kind]
+            }
             rows.append(
-                {"group": group, "task": f"t{task}", "attempt": str(seed), "seed": str(seed)} | outcome
+                {"group": group, "task": f"t{task}", "attempt": str(seed), "seed": str(seed)} | outcomes[kind]
             )
     return rows
 
@@ -286,6 +286,7 @@ def test_the_level_holds_and_pairing_narrows_where_environments_matter() -> None
         row = compared(rows, settings)
         assert row.paired_by == BY_SEED
         rejected += np.array(numbers(row))[[1, 4]] <= 0.05
+        assert row.shared.first is not None
         shares.append(row.shared.first)
         if run < 20:
             by_task = compared([each | {"seed": None} for each in rows], settings)
