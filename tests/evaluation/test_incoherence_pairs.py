@@ -4,7 +4,8 @@ import pytest
 from attempt_samples import answered, frame, tried
 
 from coherence.errors import ConfigError
-from coherence.evaluation.incoherence_paired import PairedRow, pairs, table
+from coherence.evaluation.incoherence_paired import PairedRow, pairs
+from coherence.evaluation.incoherence_paired_table import table
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.repeated import groups
 from coherence.incoherence.paired import Permutations

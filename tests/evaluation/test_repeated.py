@@ -15,12 +15,13 @@ ONE = {"task": "t", "attempt": "1", "passed": True}
         ([ONE, ONE | {"attempt": "2"}], 2, {}),
         ([ONE, ONE], 1, {REPEATED: 1}),
         ([ONE, ONE | {"passed": False}], 0, {CONTRARY: 2}),
+        ([ONE | {"seed": "1"}, ONE | {"seed": "2"}], 0, {CONTRARY: 2}),
         ([ONE, ONE, ONE | {"passed": False}], 0, {CONTRARY: 3}),
         ([ONE, ONE | {"context": "c"}], 2, {}),
         ([ONE | {"attempt": None}, ONE | {"attempt": None}], 2, {}),
         ([ONE | {"task": None}, ONE], 1, {NO_TASK: 1}),
     ],
-    ids=["two", "copy", "contrary", "copy and contrary", "contexts", "without names", "no task"],
+    ids=["two", "copy", "contrary", "two seeds", "copy and contrary", "contexts", "without names", "no task"],
 )
 def test_each_attempt_counts_once(rows: list[dict[str, Any]], kept: int, left_out: dict[str, int]) -> None:
     group = only_group(rows)

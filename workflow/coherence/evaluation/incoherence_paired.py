@@ -1,34 +1,52 @@
-"""Groups compared on the tasks they share: who errs more, and whose error scatters more."""
+"""Groups compared on the tasks they share: who errs more, and whose error scatters more.
 
-from collections.abc import Callable, Iterator, Sequence
+Attempts in the same environments are compared with each other where there are enough (`environment_pairs`).
+"""
+
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
-import numpy as np
 from msgspec.structs import replace
 
 from coherence.errors import ConfigError
 from coherence.evaluation import wording
-from coherence.evaluation.decompositions import BINARY, LABELS, note_of
+from coherence.evaluation.environment_pairs import BY_TASK, Marks, marks_of, matched
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import MainParts, main_parts
 from coherence.evaluation.outcome_kinds import kinds_of
-from coherence.evaluation.readings import marked, table_of
-from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.repeated import Group
-from coherence.evaluation.wording import share
-from coherence.incoherence.paired import PAIRED_DELTA, PAIRED_T, SIGN_FLIP, Difference, Paired, paired
+from coherence.incoherence.paired import Paired, paired
+from coherence.incoherence.shared_environments import Shared
 from coherence.records import Record
-from coherence.stats.intervals import LEVEL_TEXT
-from coherence.stats.multiplicity import BENJAMINI_HOCHBERG, benjamini_hochberg
+from coherence.stats.multiplicity import benjamini_hochberg
 
 MOST_PAIRS: Final = 10_000
+
+
+class Used(Record, frozen=True):
+    """How many attempts of a group are compared; `left_out` counts by reason those without a partner."""
+
+    attempts: int = 0
+    left_out: dict[str, int] = {}
+
+    @property
+    def n_left_out(self) -> int:
+        """How many attempts have no partner."""
+        return sum(self.left_out.values())
+
+    @property
+    def left_out_text(self) -> str:
+        """Which attempts have no partner, by reason."""
+        return wording.left_out(**self.left_out)
 
 
 class PairedRow(Record, frozen=True):
     """Two groups of a dataset on their common tasks, first less second.
 
     `same` says what they share. `error_q` and `incoherence_q` are p adjusted over the dataset's pairs.
+    `paired_by` says what makes partners of attempts: their task, or their environment too, of which there are
+    `environments`; `by_task` says why not.
     """
 
     dataset: str
@@ -40,6 +58,12 @@ class PairedRow(Record, frozen=True):
     found: Paired
     error_q: float | None = None
     incoherence_q: float | None = None
+    paired_by: str = BY_TASK
+    by_task: str = ""
+    environments: int | None = None
+    first_used: Used = Used()
+    second_used: Used = Used()
+    shared: Shared = Shared()
     simulated: str = ""
 
 
@@ -51,6 +75,7 @@ def pairs(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[Pa
         return
     known: dict[tuple[str, str], MainParts | None] = {}
     kinds = {group.name: kinds_of(group, settings) for group in groups}
+    marks = marks_of(groups)
     rows = []
     for first, second in chosen:
         kind = next((kind for kind in kinds[first.name] if kind in kinds[second.name]), None)
@@ -60,7 +85,7 @@ def pairs(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[Pa
                     known[group.name, kind] = main_parts(group, settings, kind)
             sides = [known[group.name, kind] for group in (first, second)]
             if sides[0] is not None and sides[1] is not None:
-                rows.append(_row(sides[0], sides[1], settings))
+                rows.append(_row(sides[0], sides[1], settings, marks))
     error = benjamini_hochberg([row.found.error.p if row.found.error else None for row in rows])
     ratio = benjamini_hochberg([row.found.incoherence.p if row.found.incoherence else None for row in rows])
     for row, one, other in zip(rows, error, ratio, strict=True):
@@ -103,8 +128,15 @@ def _shared(first: Group, second: Group) -> str | None:
     return None if is_known else ""
 
 
-def _row(first: MainParts, second: MainParts, settings: IncoherenceSettings) -> PairedRow:
-    _, one, other = np.intersect1d(first.outcomes.tasks, second.outcomes.tasks, return_indices=True)
+def _row(
+    first: MainParts, second: MainParts, settings: IncoherenceSettings, marks: dict[str, Marks]
+) -> PairedRow:
+    match = matched(first, second, marks)
+    known = match.parts[0].known & match.parts[1].known
+    used = [
+        Used(int(parts.n[known].sum()), left_out)
+        for parts, left_out in zip(match.parts, match.left_out, strict=True)
+    ]
     return PairedRow(
         dataset=first.dataset,
         first=first.group.name,
@@ -112,77 +144,12 @@ def _row(first: MainParts, second: MainParts, settings: IncoherenceSettings) -> 
         same=_shared(first.group, second.group) or "",
         kind=first.kind,
         decomposition=first.decomposition,
-        found=paired(first.parts.take(one), second.parts.take(other), settings.permutations),
+        found=paired(*match.parts, settings.permutations),
+        paired_by=match.by,
+        by_task=match.by_task,
+        environments=match.environments,
+        first_used=used[0],
+        second_used=used[1],
+        shared=match.shared,
         simulated=first.group.simulated,
-    )
-
-
-def _difference_fields(path: str) -> dict[str, str]:
-    return {
-        f"{path}_difference": f"found.{path}.value",
-        **interval_fields(f"found.{path}.interval", f"{path}_difference"),
-        f"{path}_p": f"found.{path}.p",
-        f"{path}_q": f"{path}_q",
-        f"{path}_swaps": f"found.{path}.swaps",
-        f"{path}_exact": f"found.{path}.exact",
-    }
-
-
-FIELDS: Final[dict[str, str]] = {
-    **{name: name for name in ("dataset", "first", "second", "same")},
-    "outcome": "kind",
-    "decomposition": "decomposition",
-    "tasks": "found.items",
-    **_difference_fields("error"),
-    **_difference_fields("incoherence"),
-    "not_applicable": "found.reason",
-    "simulated": "simulated",
-}
-
-
-def _text(found: Difference | None) -> str:
-    return wording.NONE if found is None else share(found.value, found.interval)
-
-
-def _p(found: Difference | None) -> str:
-    return wording.NONE if found is None else wording.p_value(found.p)
-
-
-_COLUMNS: Final[dict[str, Callable[[PairedRow], str]]] = {
-    "Dataset": lambda row: marked(row.dataset, row.simulated),
-    "First": lambda row: row.first,
-    "Second": lambda row: row.second,
-    "Same": lambda row: row.same or wording.NONE,
-    "Decomposition": lambda row: LABELS[row.decomposition],
-    "Tasks": lambda row: wording.count(row.found.items),
-    "Error": lambda row: _text(row.found.error),
-    "p": lambda row: _p(row.found.error),
-    "q": lambda row: wording.p_value(row.error_q),
-    "Incoherence": lambda row: _text(row.found.incoherence),
-    "p of incoherence": lambda row: _p(row.found.incoherence),
-    "q of incoherence": lambda row: wording.p_value(row.incoherence_q),
-    "Note": lambda row: (
-        "; ".join(said for said in (row.found.reason, note_of(row.kind, row.decomposition)) if said)
-        or wording.NONE
-    ),
-}
-
-
-def table(rows: Sequence[PairedRow], settings: IncoherenceSettings) -> Table:
-    """Return `incoherence_paired`."""
-    draws = f"{settings.permutations.number:,} swaps, seed {settings.permutations.seed}; all where fewer"
-    return table_of(
-        rows,
-        _COLUMNS,
-        FIELDS,
-        name="incoherence_paired",
-        title="Groups compared on common tasks",
-        caption=(
-            f"First less second, over the tasks known in both. Error: {LEVEL_TEXT} {PAIRED_T} interval; "
-            f"incoherence: {LEVEL_TEXT} {PAIRED_DELTA} interval, both over tasks. p: {SIGN_FLIP} ({draws}), "
-            f"studentised for incoherence. q: p adjusted by {BENJAMINI_HOCHBERG} over the dataset's pairs. "
-            "Unless the config names pairs, groups are compared that share the scaffold or the backbone, or "
-            "all where neither is known. "
-            f'"{BINARY}" holds for the difference too.'
-        ),
     )

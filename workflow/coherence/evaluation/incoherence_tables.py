@@ -9,6 +9,7 @@ from coherence.evaluation import (
     error_incoherence,
     error_incoherence_table,
     incoherence_paired,
+    incoherence_paired_table,
     incoherence_strata,
     incoherence_strata_table,
     meeting,
@@ -68,7 +69,7 @@ def incoherence_tables(evaluation: IncoherenceEvaluation) -> tuple[Table, ...]:
     return (
         error_incoherence_table.table(evaluation.incoherence, settings),
         incoherence_strata_table.table(evaluation.strata, settings),
-        incoherence_paired.table(evaluation.pairs, settings),
+        incoherence_paired_table.table(evaluation.pairs, settings),
         ensembling.table(evaluation.votes, settings),
         severity.table(evaluation.severities),
         mitigation.table(evaluation.failing),

@@ -40,7 +40,7 @@ def probability_vectors(given: Sequence[str], item: Ints, target: Sequence[str])
     `given` are JSON objects from option to probability, `target` the right option of each item. Raise
     InputError where they are no probabilities.
     """
-    read = _read(given)
+    read = read_probabilities(given)
     length = np.fromiter(map(len, read), np.int64, len(read))
     value = np.fromiter(chain.from_iterable(each.values() for each in read), float, int(length.sum()))
     names = [*chain.from_iterable(read), *target]
@@ -59,7 +59,8 @@ def probability_vectors(given: Sequence[str], item: Ints, target: Sequence[str])
     return Vectors(item, width, cells, right)
 
 
-def _read(given: Sequence[str]) -> list[dict[str, float]]:
+def read_probabilities(given: Sequence[str]) -> list[dict[str, float]]:
+    """Return JSON objects from option to probability; InputError where they are none."""
     try:
         return msgspec.json.decode("[" + ",".join(given) + "]", type=list[dict[str, float]])
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

@@ -15,7 +15,7 @@ NO_TASK: Final = "no task"
 REPEATED: Final = "attempt repeated"
 CONTRARY: Final = "attempt given twice with different values"
 _KEY: Final = ["task", "context", "attempt"]
-_VALUES: Final = ("passed", "reward", "answer", "tests", "probabilities", "number")
+_VALUES: Final = ("seed", "passed", "reward", "answer", "tests", "probabilities", "number")
 
 
 class Group(Record, frozen=True, eq=False):
