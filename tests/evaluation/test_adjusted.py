@@ -60,7 +60,7 @@ def test_where_another_dataset_has_the_feature_one_without_has_no_row() -> None:
 
 def test_the_table_shows_what_each_third_rests_on() -> None:
     shown = table([first(rows())], SETTINGS)
-    assert shown.rows[0][4:7] == ("-31: 0/1 against 4/13", "+40: 5/5 against 6/10", "+40: 10/10 against 3/5")
+    assert shown.rows[0][3:6] == ("-31: 0/1 against 4/13", "+40: 5/5 against 6/10", "+40: 10/10 against 3/5")
     assert shown.note == "qwen is simulated: counts."
 
 
@@ -70,4 +70,4 @@ def test_an_interval_that_the_exact_test_contradicts_is_starred() -> None:
     assert found.exact is not None
     assert found.gap.interval.low > 0  # and its exact p is 0.073
     shown = table([found, replace(found, exact=replace(found.exact, two_sided=0.01))], SETTINGS).rows
-    assert [row[8].endswith(" *") for row in shown] == [True, False]
+    assert [row[7].endswith(" *") for row in shown] == [True, False]

@@ -41,7 +41,7 @@ def test_the_first_of_the_family_is_compared_with_the_others() -> None:
 def test_one_outcome_alone_tells_nothing() -> None:
     found = scored([replace(row, outcome="failed") for row in rows()])["lexical"]
     assert (found.information, found.auroc, found.versus) == (None, None, None)
-    assert table([found], SETTINGS).rows[0][5:] == ("-",) * 8
+    assert table([found], SETTINGS).rows[0][4:] == ("-",) * 8
 
 
 def test_a_dataset_of_which_nothing_could_be_read_has_no_scores() -> None:

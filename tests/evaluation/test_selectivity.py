@@ -53,7 +53,6 @@ def test_the_table() -> None:
     assert made.rows[0] == (
         "qwen",
         "detector",
-        "detector",
         "flagged",
         "16/44 (36 %; 24 to 51)",
         "15/28 (54 %; 36 to 70)",

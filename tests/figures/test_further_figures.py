@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from coherence.cli.figures import DRAWN
 from coherence.cli.layout import FIGURES, PUBLISHED
-from coherence.cli.report import SHOWN
+from coherence.cli.report_figures import SHOWN
 from coherence.evaluation.evaluate import Evaluation, evaluate, of_dataset
 from coherence.evaluation.numbers import read_numbers
 from coherence.evaluation.paraphrased import Summary

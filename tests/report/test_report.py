@@ -17,6 +17,7 @@ from coherence.report.blocks import (
     Block,
     DatasetNote,
     Figure,
+    OutcomeNote,
     Prose,
     Report,
     Section,
@@ -159,6 +160,18 @@ def test_without_a_page_there_is_no_link() -> None:
 def test_the_reading_guide_says_what_a_flag_is_not(word: str) -> None:
     guide = [e for e in document().find("section") if e.attributes["aria-labelledby"] == "reading"]
     assert word in guide[0].text
+
+
+def test_files_of_outcomes_are_told_of_beside_the_datasets() -> None:
+    sets = (
+        OutcomeNote("kept", 5200, 13, 80, 2118, 2664, 418, note="From a leaderboard."),
+        OutcomeNote("drawn", 20, 1, 4, 8, 12, 0, simulated="drawn at random"),
+    )
+    text = render_report(Report("T", "default", (REAL,), (), outcomes=sets))
+    assert "5,200" in text
+    assert "<bdi>kept</bdi>.</b> From a leaderboard." in text
+    assert "drawn at random" in text
+    assert "Files of repeated outcomes" not in render_report(Report("T", "default", (REAL,), ()))
 
 
 def test_every_link_within_the_report_arrives() -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import shutil
-from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from typing import Final
 
@@ -18,29 +17,23 @@ from coherence.cli.paraphrase_report import paraphrases_of
 from coherence.cli.paraphrase_targets import TABLES as PARAPHRASE
 from coherence.cli.prefix_report import TABLES as PREFIX
 from coherence.cli.prefix_report import prefix_section
+from coherence.cli.provenance import Origin, Provenance, origins
+from coherence.cli.report_figures import figure_blocks
+from coherence.cli.report_notes import dataset_note, outcome_notes
 from coherence.evaluation import render
 from coherence.evaluation.audit import introduction, what_this_does_not_show
-from coherence.evaluation.evaluate import Evaluation, of_dataset
+from coherence.evaluation.evaluate import Evaluation
 from coherence.evaluation.main_parts import ALL_GROUPS
 from coherence.evaluation.published import read_published
 from coherence.evaluation.published_table import Beside
 from coherence.figures import (
-    ablations,
-    first_flag,
-    forest,
-    lead_time,
-    overlap,
-    paraphrase,
-    precision,
     published,
-    tertiles,
 )
 from coherence.files import read_json, write_json, write_text
-from coherence.records import Entry, Judgement, Record, SourceFile, Transcript
+from coherence.records import Entry, Judgement, Transcript
 from coherence.report.blocks import (
     Audit,
     Block,
-    DatasetNote,
     Figure,
     PageLink,
     PageList,
@@ -76,55 +69,6 @@ CITATION = (
 )
 
 
-class Origin(Record, frozen=True):
-    """What one trajectory's rows rest on: raw files, and for each judge its basis and stored replies."""
-
-    trajectory: str
-    root: str
-    sources: tuple[SourceFile, ...]
-    judges: dict[str, tuple[str, ...]]
-
-
-class Provenance(Record, frozen=True):
-    """Where every row of every table comes from."""
-
-    coherence: str
-    config: str
-    datasets: dict[str, tuple[Origin, ...]]
-
-
-def origins(entries: list[Entry], words: Mapping[str, Iterable[Judgement]]) -> tuple[Origin, ...]:
-    """Return the origin of each trajectory of a dataset."""
-    rests_on: dict[str, dict[str, tuple[str, ...]]] = {}
-    for judge, judgements in words.items():
-        for word in judgements:
-            parts = tuple(part for part in (word.basis, word.reply, *word.replies) if part)
-            before = rests_on.setdefault(word.trajectory, {}).get(judge, ())
-            rests_on[word.trajectory][judge] = tuple(dict.fromkeys((*before, *parts)))
-    return tuple(
-        Origin(entry.trial.id, entry.trial.root, entry.trial.sources, rests_on.get(entry.trial.id, {}))
-        for entry in entries
-    )
-
-
-def dataset_note(config: Config, name: str, entries: list[Entry], left_out: dict[str, str]) -> DatasetNote:
-    """Return how the report introduces a dataset: the trials that are compared, by outcome."""
-    compared = [e for e in entries if e.trial.id not in left_out and e.trial.status in ("ok", "no_text")]
-    outcomes = [entry.trial.outcome.status for entry in compared]
-    section = config.datasets[name]
-    backbones = sorted({entry.trial.backbone for entry in compared if entry.trial.backbone})
-    return DatasetNote(
-        name=name,
-        trajectories=len(compared),
-        passed=outcomes.count("passed"),
-        failed=outcomes.count("failed"),
-        unknown=outcomes.count("unknown"),
-        backbone=section.backbone or ", ".join(backbones),
-        note=section.notes,
-        simulated=section.simulated,
-    )
-
-
 def table_block(table: render.Table, config: Config) -> Table:
     """Return a result table as a page shows it, which brings simulation notes of its datasets by itself."""
     block = msgspec.convert(table, Table, from_attributes=True)
@@ -149,57 +93,6 @@ def shortened(block: Table, file: str) -> Table:
     )
     text = f"{block.caption} Here {len(rows):,} of {len(block.rows):,} rows; all are in {file}."
     return msgspec.structs.replace(block, rows=rows, caption=text)
-
-
-SHOWN: Final[dict[str, tuple[str, Callable[[Evaluation], bool], Callable[[Evaluation], str]]]] = {
-    "gaps": ("Gaps in failure rate", lambda _: True, lambda found: forest.describe(found.failure_rates)),
-    "tertiles": (
-        "Gaps within thirds",
-        lambda found: bool(tertiles.drawn(found.thirds)),
-        lambda found: tertiles.describe(found.thirds),
-    ),
-    "precision": (
-        "Precision over all k",
-        lambda found: bool(precision.drawn(found.precision)),
-        lambda found: precision.describe(found.precision),
-    ),
-    "overlap": (
-        "Flags beside features",
-        lambda found: bool(found.overlaps),
-        lambda found: overlap.describe(found.overlaps),
-    ),
-    "lead-time": (
-        "Lead time of the first flag",
-        lambda found: any(row.summary.n for row in found.lead_times),
-        lambda found: lead_time.describe(found.lead_times),
-    ),
-    "first-flag": (
-        "Time to the first flag",
-        lambda found: bool(first_flag.drawn(found.flag_curves)),
-        lambda found: first_flag.describe(found.flag_curves),
-    ),
-}
-
-
-def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dict[str, list[Figure]]:
-    """Return the figures of every dataset by kind, without those that show nothing: the tables say so."""
-    blocks: dict[str, list[Figure]] = {kind: [] for kind in (*SHOWN, "ablations", "paraphrase")}
-    if evaluation.ablations:
-        svg, alt = (layout.figures / "ablations.svg").read_bytes(), ablations.describe(evaluation.ablations)
-        shown = tuple(dict.fromkeys(row.dataset for row in evaluation.ablations))
-        blocks["ablations"].append(Figure("Ablations of the judges", "", svg, alt, datasets=shown))
-    if evaluation.paraphrased:
-        svg = (layout.figures / "paraphrase.svg").read_bytes()
-        alt = paraphrase.describe(evaluation.paraphrased)
-        shown = tuple(dict.fromkeys(row.dataset for row in evaluation.paraphrased))
-        blocks["paraphrase"].append(Figure("Flags kept in other words", "", svg, alt, datasets=shown))
-    for name in config.datasets:
-        own = of_dataset(evaluation, name)
-        for kind, (title, shows, describe) in SHOWN.items():
-            if shows(own):
-                svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
-                blocks[kind].append(Figure(f"{title}, {name}", "", svg, describe(own), datasets=(name,)))
-    return blocks
 
 
 def write_pages(config: Config, loaded: Loaded, named: set[str]) -> set[str]:
@@ -338,6 +231,7 @@ def write_report(config: Config) -> int:
         title=config.report.title,
         config=config.name,
         datasets=tuple(notes),
+        outcomes=outcome_notes(config, layout),
         sections=sections(
             tables,
             figure_blocks(config, layout, evaluation),

@@ -21,7 +21,7 @@ MOST: Final = 40  # rows of a table on the screen
 FEWEST: Final = 3  # of each dataset in a longer one
 # What is shown of each table that has rows, in this order; the report has the rest.
 SHOWN: Final[dict[str, tuple[str, ...]]] = {
-    "failure_rates": ("Dataset", "Feature", "Reading", "Risky failed", "Safe failed", "Gap", "p"),
+    "failure_rates": ("Dataset", "Judge or feature", "Reading", "Risky failed", "Safe failed", "Gap", "p"),
     "ablations": ("Dataset", "Judge", "Changed", "Flagged", "Gap", "Holm p"),
     "paraphrase": ("Dataset", "Paraphrase", "Judge", "Reading", "Flag kept", "Spans", "All types same"),
     "monitor": ("Dataset", "Judge", "Failures stopped", "Passes lost", "Steps saved"),

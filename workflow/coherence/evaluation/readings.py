@@ -61,8 +61,7 @@ FIELDS: Final[dict[str, str]] = {
 
 COLUMNS: Final[dict[str, Callable[[Read], str]]] = {
     "Dataset": lambda row: marked(row.reading.dataset, row.simulated),
-    "Feature": lambda row: row.reading.name,
-    "Judge": lambda row: row.reading.judge,
+    "Judge or feature": lambda row: row.reading.name,
     "Reading": lambda row: row.reading.text,
 }
 

@@ -14,6 +14,21 @@ class DatasetNote(Record, frozen=True):
     backbone: str = ""
     note: str = ""
     simulated: str = ""
+    tasks: int | None = None
+
+
+class OutcomeNote(Record, frozen=True):
+    """One file of repeated outcomes as the report introduces it."""
+
+    name: str
+    attempts: int
+    groups: int
+    tasks: int
+    passed: int
+    failed: int
+    unknown: int
+    note: str = ""
+    simulated: str = ""
 
 
 class Table(Record, frozen=True):
@@ -120,6 +135,7 @@ class Report(Record, frozen=True):
     config: str
     datasets: tuple[DatasetNote, ...]
     sections: tuple[Section, ...]
+    outcomes: tuple[OutcomeNote, ...] = ()
     lead: tuple[str, ...] = ()
     beside: tuple[tuple[str, str], ...] = ()
     citation: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from coherence.records import Record
-from coherence.report.blocks import Audit, Block, DatasetNote, Figure, Report, Section, Table
+from coherence.report.blocks import Audit, Block, DatasetNote, Figure, OutcomeNote, Report, Section, Table
 from coherence.report.rendering import render
 from coherence.report.table_views import TableView, table_view
 from coherence.vocabulary import CONFLICT_TYPES
@@ -42,7 +42,7 @@ def render_report(report: Report) -> str:
     return render(
         "report.html",
         report=report,
-        banners=banners(report.datasets),
+        banners=banners((*report.datasets, *report.outcomes)),
         sections=tuple(_sections(report.sections, report.datasets)),
         conflict_types=CONFLICT_TYPES,
     )
@@ -82,7 +82,7 @@ def _simulated(block: Block, notes: Mapping[str, DatasetNote]) -> tuple[tuple[st
     return banners(notes[name] for name in block.datasets)
 
 
-def banners(notes: Iterable[DatasetNote]) -> tuple[tuple[str, str], ...]:
+def banners(notes: Iterable[DatasetNote | OutcomeNote]) -> tuple[tuple[str, str], ...]:
     """Return what is not real, once for all the datasets it is said of."""
     names: dict[str, list[str]] = {}
     for note in notes:
