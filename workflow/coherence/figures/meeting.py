@@ -21,6 +21,7 @@ HEIGHT: Final = 1.1  # inches
 
 def meeting(rows: Sequence[Meeting]) -> Figure:
     """Return the meeting plot, a panel a group and judge."""
+    largest = max((side.error or 0.0 for row in rows for side in (row.flagged, row.others)), default=0.0)
     with style():
         panels = Panels(_caption(rows), [HEIGHT] * len(rows))
         for row in rows:
@@ -29,7 +30,7 @@ def meeting(rows: Sequence[Meeting]) -> Figure:
                 f"{of}, {label(row.judge)} ({row.reading})",
                 f"{row.flags:,} of {row.attempts:,} attempts flagged",
             )
-            _parts(panels.axes(1.75, 4.1), row)
+            _parts(panels.axes(1.75, 4.1), row, largest)
             _gap(panels.axes(6.6, 3.2), row)
     return panels.figure
 
@@ -62,7 +63,7 @@ def _caption(rows: Sequence[Meeting]) -> str:
     ).strip()
 
 
-def _parts(axes: Axes, row: Meeting) -> None:
+def _parts(axes: Axes, row: Meeting, largest: float) -> None:
     sides = {"with a flag": row.flagged, "without": row.others}
     axes.set_ylim(len(sides) - 0.5, -0.5)
     axes.set_yticks(range(len(sides)), [f"{name}\nn = {side.items:,}" for name, side in sides.items()])
@@ -70,8 +71,7 @@ def _parts(axes: Axes, row: Meeting) -> None:
     axes.set_xlabel("error", fontsize=8)
     for place, side in enumerate(sides.values()):
         _bar(axes, place, side)
-    largest = max((side.error or 0.0 for side in sides.values()), default=0.0)
-    axes.set_xlim(0, max(0.05, 1.75 * largest))
+    axes.set_xlim(0, max(0.05, 1.9 * largest))
     axes.set_xticks([tick for tick in axes.get_xticks() if tick <= max(0.05, 1.15 * largest)])
     axes.plot([], [], color=BLUE, linewidth=6, label="bias")
     axes.plot([], [], color=VERMILION, linewidth=6, label="variance")
@@ -86,7 +86,7 @@ def _bar(axes: Axes, place: int, side: Aggregate) -> None:
     axes.barh(place, bias, height=0.55, color=BLUE)
     axes.barh(place, variance, left=bias, height=0.55, color=VERMILION)
     text = wording.estimate(side.incoherence, side.jackknife)
-    axes.text(bias + variance, place, f"  {text}", va="center", fontsize=7.5)
+    axes.text(bias + variance, place, f"  incoherence {text}", va="center", fontsize=7.5)
 
 
 def _gap(axes: Axes, row: Meeting) -> None:
