@@ -8,7 +8,7 @@ from coherence.evaluation.decompositions import plain
 from coherence.evaluation.error_incoherence import Incoherence, incoherence
 from coherence.evaluation.error_incoherence_table import table
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.outcome_kinds import outcomes
+from coherence.evaluation.outcome_kinds import attempts_of
 from coherence.evaluation.render import markdown
 from coherence.evaluation.repeated import groups
 
@@ -134,4 +134,4 @@ def test_an_unknown_decomposition_shows_nothing_of_it() -> None:
     settings = IncoherenceSettings(decompositions=("nonsense",))
     assert [each.decomposition for each in rows(MIXED, settings)] == ["kohavi_wolpert", "kohavi_wolpert"]
     with pytest.raises(ConfigError, match="no decomposition is called 'nonsense'"):
-        plain(outcomes(only_group(MIXED), "answer"), "nonsense", "unbiased", 1e-12)
+        plain(attempts_of(only_group(MIXED), "answer"), "nonsense", "unbiased", 1e-12)

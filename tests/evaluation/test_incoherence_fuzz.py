@@ -16,7 +16,7 @@ from coherence.evaluation.incoherence_tables import (
     evaluate_outcomes,
     incoherence_tables,
 )
-from coherence.evaluation.outcome_kinds import kinds_of, outcomes
+from coherence.evaluation.outcome_kinds import attempts_of, kinds_of
 from coherence.evaluation.render import latex, markdown
 from coherence.evaluation.repeated import LARGEST, groups
 from coherence.files import read_json, write_json
@@ -65,7 +65,7 @@ def test_every_attempt_is_used_or_counted(rows: list[dict[str, Any]]) -> None:
         total = sum(row["group"] == group.name for row in rows)
         assert len(group.frame) + sum(group.left_out.values()) == total
         for kind in KINDS:
-            used = outcomes(group, kind)
+            used = attempts_of(group, kind)
             assert len(used.rows) + sum(used.left_out.values()) == total
 
 

@@ -74,21 +74,21 @@ def ensembling(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterat
 
 
 def _curves(main: MainParts, settings: IncoherenceSettings) -> Iterator[Curve]:
-    outcomes = main.outcomes
+    attempts = main.attempts
     if main.kind in ("answer", "passed"):
-        counts = tally_of(outcomes)
+        counts = tally_of(attempts)
         yield Curve(main, MAJORITY, lambda votes: majority(counts, votes))
         return
     name = {"tests": "tests", "number": "squared_error", "probabilities": "brier"}[main.kind]
-    parts = plain(outcomes, name, "unbiased", settings.delta)
+    parts = plain(attempts, name, "unbiased", settings.delta)
     yield Curve(main, ARITHMETIC, lambda votes: averaged(parts, votes))
-    vectors = outcomes.vectors
+    vectors = attempts.vectors
     if main.kind == "probabilities" and vectors is not None:
         yield Curve(main, GEOMETRIC, lambda votes: geometric_means(vectors, votes, settings.delta))
 
 
 def _rows(group: str, curves: Sequence[Curve], settings: IncoherenceSettings) -> Iterator[Votes]:
-    tasks = np.concatenate([curve.main.outcomes.tasks for curve in curves])
+    tasks = np.concatenate([curve.main.attempts.tasks for curve in curves])
     single = _of_all(curves, 1)
     for votes in settings.votes:
         error, variance = _of_all(curves, votes)

@@ -46,11 +46,11 @@ def strata(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[S
 
 def _by_length(main: MainParts, settings: IncoherenceSettings) -> Iterator[Divided]:
     for column in settings.lengths:
-        length, item = main.outcomes.values(column), main.outcomes.item
+        length, item = main.attempts.values(column), main.attempts.item
         known = ~np.isnan(length)
         if known.any():
-            n = np.bincount(item[known], minlength=main.outcomes.items)
-            mean = divided(sums(length[known], item[known], main.outcomes.items), n.astype(float))
+            n = np.bincount(item[known], minlength=main.attempts.items)
+            mean = divided(sums(length[known], item[known], main.attempts.items), n.astype(float))
             yield _divided(main, column, mean, settings)
 
 
@@ -65,12 +65,12 @@ def _by_difficulty(
     used = known if len(known) == len(mains) else mains
     size = len(mains[0].group.tasks)
     difficulty = difficulty_for_others(
-        [main.outcomes.tasks for main in used], [main.parts.error for main in used]
+        [main.attempts.tasks for main in used], [main.parts.error for main in used]
     )
     for main, other, values in zip(mains, used, difficulty, strict=True):
         by_task = np.full(size, np.nan)
-        by_task[other.outcomes.tasks] = values
-        yield _divided(main, DIFFICULTY, by_task[main.outcomes.tasks], settings)
+        by_task[other.attempts.tasks] = values
+        yield _divided(main, DIFFICULTY, by_task[main.attempts.tasks], settings)
 
 
 def _divided(main: MainParts, by: str, value: Floats, settings: IncoherenceSettings) -> Divided:

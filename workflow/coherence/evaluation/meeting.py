@@ -151,7 +151,7 @@ def _share_flagged(main: MainParts, attempts: Sequence[Attempt]) -> Floats:
         count = counts.setdefault(attempt.task, [0, 0])
         count[0] += attempt.flagged
         count[1] += 1
-    names = [str(main.group.tasks[task]) for task in main.outcomes.tasks]
+    names = [str(main.group.tasks[task]) for task in main.attempts.tasks]
     return np.array([np.nan if name not in counts else counts[name][0] / counts[name][1] for name in names])
 
 

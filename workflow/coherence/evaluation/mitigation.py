@@ -142,7 +142,7 @@ def _parts_by_task(main: MainParts) -> dict[int, tuple[float, float, float]]:
     parts = main.parts
     return {
         int(task): (float(parts.error[place]), float(parts.bias[place]), float(parts.variance[place]))
-        for place, task in enumerate(main.outcomes.tasks)
+        for place, task in enumerate(main.attempts.tasks)
         if parts.known[place]
     }
 

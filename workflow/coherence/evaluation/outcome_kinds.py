@@ -18,10 +18,10 @@ from coherence.records import Record
 TARGETS: Final = {"answer": "target", "probabilities": "target", "number": "target_number"}
 
 
-class Outcomes(Record, frozen=True, eq=False):
-    """A group's usable attempts of one kind, sorted by item (a task); `rows` are their places in the group.
+class Attempts(Record, frozen=True, eq=False):
+    """A group's attempts with an outcome of one kind, sorted by item (a task).
 
-    `tasks` numbers each item's task in the dataset. `answer` and `target` are codes of answers, or for
+    `rows` are their places in the group. `tasks` numbers each item's task in the dataset. `answer` and `target` are codes of answers, or for
     numbers the numbers; vectors stand in `vectors`. `left_out` counts attempts by reason.
     """
 
@@ -40,14 +40,14 @@ class Outcomes(Record, frozen=True, eq=False):
         """The number of tasks."""
         return len(self.tasks)
 
-    def only(self, chosen: Bools) -> "Outcomes":
+    def only(self, chosen: Bools) -> "Attempts":
         """Return some of the attempts; all items stay, some without attempts."""
         vectors = self.vectors
         if vectors is not None:
             cells = np.repeat(chosen, vectors.width[vectors.item])
             vectors = Vectors(vectors.item[chosen], vectors.width, vectors.values[cells], vectors.target)
         answer = self.answer[chosen] if len(self.answer) else self.answer
-        return Outcomes(
+        return Attempts(
             self.group,
             self.kind,
             self.rows[chosen],
@@ -99,7 +99,7 @@ def _there(group: Group, kind: str) -> Bools:
     return known & group.known(TARGETS[kind]) if kind in TARGETS else known
 
 
-def outcomes(group: Group, kind: str) -> Outcomes:
+def attempts_of(group: Group, kind: str) -> Attempts:
     """Return the attempts of a group that have an outcome of a kind, the others counted by reason."""
     left_out = dict(group.left_out)
     keep = _keep(group.known(kind), f"no {_NAMES[kind]}", left_out)
@@ -114,7 +114,7 @@ def outcomes(group: Group, kind: str) -> Outcomes:
     tasks, item = np.unique(group.task[rows], return_inverse=True)
     first = np.searchsorted(item, np.arange(len(tasks)))
     answer, goal, vectors = _BUILD[kind](group.frame.iloc[rows], item, first)
-    return Outcomes(group, kind, rows, item, tasks, answer, goal, vectors, left_out)
+    return Attempts(group, kind, rows, item, tasks, answer, goal, vectors, left_out)
 
 
 def _keep(good: Bools, reason: str, left_out: dict[str, int], among: Bools | None = None) -> Bools:

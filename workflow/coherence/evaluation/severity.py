@@ -7,7 +7,7 @@ import numpy as np
 
 from coherence.evaluation import wording
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.outcome_kinds import TARGETS, outcomes
+from coherence.evaluation.outcome_kinds import TARGETS, attempts_of
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.repeated import Group
@@ -85,15 +85,15 @@ def _below(best: float, values: Floats) -> Floats:
 def failed_tests(group: Group) -> Floats:
     """Return the share of its task's tests that each attempt failed, NaN where it has no result."""
     loss = np.full(len(group.frame), np.nan)
-    usable = outcomes(group, "tests")
-    if usable.vectors is not None:
-        width = usable.vectors.width[usable.item]
+    attempts = attempts_of(group, "tests")
+    if attempts.vectors is not None:
+        width = attempts.vectors.width[attempts.item]
         passed = np.bincount(
             np.repeat(np.arange(len(width)), width),
-            weights=usable.vectors.values,
+            weights=attempts.vectors.values,
             minlength=len(width),
         )
-        loss[usable.rows] = 1 - passed / width
+        loss[attempts.rows] = 1 - passed / width
     return loss
 
 
