@@ -21,8 +21,9 @@ TARGETS: Final = {"answer": "target", "probabilities": "target", "number": "targ
 class Attempts(Record, frozen=True, eq=False):
     """A group's attempts with an outcome of one kind, sorted by item (a task).
 
-    `rows` are their places in the group. `tasks` numbers each item's task in the dataset. `answer` and `target` are codes of answers, or for
-    numbers the numbers; vectors stand in `vectors`. `left_out` counts attempts by reason.
+    `rows` are their places in the group; `tasks` numbers each item's task in the dataset. `answer` and
+    `target` are codes of answers, or for numbers the numbers; vectors stand in `vectors`. `left_out` counts
+    attempts by reason.
     """
 
     group: Group
