@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from coherence.errors import InputError
 from coherence.evaluation.decompositions import decompose, nested_parts
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import attempts_of, kinds_of
+from coherence.incoherence import cells
+from coherence.sampling.answers import AnswerError, probabilities_of
 
 SETTINGS = IncoherenceSettings()
 
@@ -126,6 +129,22 @@ def test_options_are_those_of_each_task() -> None:
     assert vectors.width.tolist() == [4, 2]
     assert vectors.values.tolist() == [0.5, 0, 0.5, 0, 0, 1, 0, 0, 1, 0, 0, 1]
     assert vectors.target.tolist() == [0, 0, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(("second", "is_near"), [(0.48, True), (0.52, True), (0.479, False), (0.521, False)])
+def test_files_samples_and_parts_take_sums_equally_near_one(second: float, is_near: bool) -> None:
+    given = {"A": 0.5, "B": second}
+    rows = [{"task": "t", "probabilities": json.dumps(given), "target": "A"}]
+    assert (cells.probabilities(json.dumps(given)) is not None) == is_near
+    if not is_near:
+        with pytest.raises(AnswerError):
+            probabilities_of(given, {"A": "x", "B": "y"})
+        with pytest.raises(InputError):
+            attempts_of(only_group(rows), "probabilities")
+        return
+    vectors = attempts_of(only_group(rows), "probabilities").vectors
+    assert vectors is not None
+    assert vectors.values.tolist() == pytest.approx([*probabilities_of(given, {"A": "x", "B": "y"}).values()])
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from coherence.errors import InputError
+from coherence.incoherence.contract import SUM_TOLERANCE
 from coherence.incoherence.parts import Floats, Ints, sums
 from coherence.incoherence.squares import Vectors
 
 NO_RESULT: Final = ord("-")
 PASSED: Final = ord("1")
-TOLERANCE: Final = 0.01  # by which probabilities may miss 1, for they are often written rounded
 
 
 def test_vectors(tests: "pd.Series[Any]", item: Ints, first: Ints) -> Vectors:
@@ -37,8 +37,8 @@ def test_vectors(tests: "pd.Series[Any]", item: Ints, first: Ints) -> Vectors:
 def probability_vectors(given: Sequence[str], item: Ints, target: Sequence[str]) -> Vectors:
     """Return the vectors of attempts sorted by item; an option an attempt does not name has probability 0.
 
-    `given` are JSON objects from option to probability, `target` the right option of each item. Raise
-    InputError where they are no probabilities.
+    `given` are JSON objects from option to probability, divided by their sum; `target` is the right option of
+    each item. Raise InputError where they are no probabilities.
     """
     read = read_probabilities(given)
     length = np.fromiter(map(len, read), np.int64, len(read))
@@ -46,14 +46,15 @@ def probability_vectors(given: Sequence[str], item: Ints, target: Sequence[str])
     names = [*chain.from_iterable(read), *target]
     codes, options = pd.factorize(np.array(names, dtype=object), sort=True)
     attempt = np.repeat(np.arange(len(read)), length)
-    _check(value, sums(value, attempt, len(read)), given)
+    total = sums(value, attempt, len(read))
+    _check(value, total, given)
     owner = np.concatenate([item[attempt], np.arange(len(target))])
     keys, places = np.unique(owner * len(options) + codes, return_inverse=True)
     width = np.bincount(keys // max(1, len(options)), minlength=len(target))
     begin = np.cumsum(width) - width
     row = np.cumsum(width[item]) - width[item]
     cells = np.zeros(int(width[item].sum()))
-    cells[row[attempt] + places[: len(value)] - begin[item[attempt]]] = value
+    cells[row[attempt] + places[: len(value)] - begin[item[attempt]]] = value / total[attempt]
     right = np.zeros(len(keys))
     right[places[len(value) :]] = 1
     return Vectors(item, width, cells, right)
@@ -68,7 +69,7 @@ def read_probabilities(given: Sequence[str]) -> list[dict[str, float]]:
 
 
 def _check(value: Floats, total: Floats, given: Sequence[str]) -> None:
-    off = np.flatnonzero(np.abs(total - 1) > TOLERANCE)
+    off = np.flatnonzero(np.abs(total - 1) > SUM_TOLERANCE)
     if len(off):
         raise InputError(
             f"outcomes: `probabilities` {given[off[0]][:80]} add up to {total[off[0]]:.3g}; they must to 1"
