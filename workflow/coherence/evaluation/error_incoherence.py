@@ -51,7 +51,10 @@ class Incoherence(Record, frozen=True):
     @property
     def left_out_text(self) -> str:
         """What was left out and why."""
-        few = {"too few attempts (tasks)": self.found.too_few}
+        few = {
+            "too few attempts (tasks)": self.found.too_few,
+            "one context only (tasks)": self.found.one_context,
+        }
         return wording.left_out(**self.left_out, **few)
 
 
