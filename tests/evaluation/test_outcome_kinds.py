@@ -3,12 +3,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attempt_samples import answered, only_group, tried
+from attempt_samples import answered, frame, only_group, tried
 
 from coherence.errors import InputError
 from coherence.evaluation.decompositions import decompose, nested_parts
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.incoherence_tables import evaluate_outcomes, incoherence_tables
 from coherence.evaluation.outcome_kinds import attempts_of, kinds_of
+from coherence.evaluation.render import markdown
 from coherence.incoherence import cells
 from coherence.sampling.answers import AnswerError, probabilities_of
 
@@ -40,12 +42,28 @@ def test_the_most_telling_kind_comes_first(rows: list[dict[str, Any]], kinds: tu
     assert kinds_of(only_group(rows), SETTINGS) == kinds
 
 
-def test_mixed_kinds_are_an_error_unless_one_is_named() -> None:
-    group = only_group([*answered(("AB", "A")), *results_of("10", "11")])
-    with pytest.raises(InputError, match="some attempts have only `answer`, others only `tests`"):
-        kinds_of(group, SETTINGS)
-    assert kinds_of(group, IncoherenceSettings(kinds={"d": "tests"})) == ("tests", "passed")
-    assert attempts_of(group, "tests").left_out == {"no test results": 2}
+def test_of_kinds_that_exclude_each_other_the_more_frequent_is_used() -> None:
+    group = only_group([*answered(("AB", "A")), *results_of("10", "11", "01")])
+    assert kinds_of(group, SETTINGS) == ("tests", "passed")
+    assert attempts_of(group, "tests").left_out == {
+        "only answer, not test results: outcomes.NAME.kind decides": 2
+    }
+    assert kinds_of(group, IncoherenceSettings(kinds={"d": "answer"})) == ("answer", "passed")
+    assert attempts_of(group, "answer").left_out == {
+        "only test results, not answer: outcomes.NAME.kind decides": 3
+    }
+
+
+def test_a_group_of_mixed_kinds_leaves_the_others_alone() -> None:
+    mixed = [*answered(("AB", "A"), group="m"), *results_of("10", group="m")]
+    evaluation = evaluate_outcomes(frame([*mixed, *answered(("AB", "A"), ("BC", "B"), group="w")]), SETTINGS)
+    main = {row.group: row for row in evaluation.incoherence if row.main}
+    assert [(name, row.kind, row.found.items) for name, row in main.items()] == [
+        ("m", "answer", 1),
+        ("w", "answer", 2),
+    ]
+    text = markdown(incoherence_tables(evaluation)[0])
+    assert "1 only test results, not answer: outcomes.NAME.kind decides" in text
 
 
 def test_attempts_that_have_both_kinds_are_not_mixed() -> None:
@@ -157,7 +175,7 @@ def test_files_samples_and_parts_take_sums_equally_near_one(second: float, is_ne
     ],
 )
 def test_what_are_no_probabilities_is_an_error(text: str, reason: str) -> None:
-    with pytest.raises(InputError, match=reason):
+    with pytest.raises(InputError, match=f"dataset 'd', group 'g': `probabilities` .*{reason}"):
         attempts_of(only_group([{"task": "t", "probabilities": text, "target": "A"}]), "probabilities")
 
 

@@ -1,6 +1,6 @@
 """The outcomes of a group as numbers to decompose: answers, tests, probabilities, numbers, passes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from coherence.incoherence.parts import Bools, Floats, Ints
 from coherence.incoherence.squares import Vectors
 from coherence.records import Record
 
+DECIDES: Final = "outcomes.NAME.kind decides"  # which of two kinds that attempts of one group have
 TARGETS: Final = {"answer": "target", "probabilities": "target", "number": "target_number"}
 
 
@@ -75,8 +76,9 @@ class Attempts(Record, frozen=True, eq=False):
 def kinds_of(group: Group, settings: IncoherenceSettings) -> tuple[str, ...]:
     """Return the kinds of outcome of a group, the most telling first and pass or fail last.
 
-    A kind without any target counts only where there is no other, so that its attempts are left out by name.
-    Raise InputError where different attempts have different kinds and none is named in the settings.
+    Of two kinds that each have attempts of their own, only the one more attempts have is there, unless the
+    settings name another: a group is not compared by two halves of itself. A kind without any target counts
+    only where there is no other, so that its attempts are left out by name.
     """
     there = {kind: _there(group, kind) for kind in KINDS}
     found = [kind for kind in KINDS if there[kind].any()]
@@ -84,15 +86,18 @@ def kinds_of(group: Group, settings: IncoherenceSettings) -> tuple[str, ...]:
     named = settings.kinds.get(group.dataset)
     if named is not None:
         return tuple(kind for kind in found if kind in (named, "passed"))
-    telling = [kind for kind in found if kind != "passed"]
-    for place, one in enumerate(telling):
-        for other in telling[place + 1 :]:
-            if (there[one] & ~there[other]).any() and (there[other] & ~there[one]).any():
-                raise InputError(
-                    f"outcomes: dataset {group.dataset!r}, group {group.name!r}: some attempts have only "
-                    f"`{one}`, others only `{other}`; name the dataset's `kind` of outcome in the config"
-                )
-    return tuple(found)
+    chosen: list[str] = []
+    for kind in sorted(found, key=lambda kind: -int(there[kind].sum())):
+        if not any(_apart(kind, other, there) for other in chosen):
+            chosen.append(kind)
+    return tuple(kind for kind in found if kind in chosen)
+
+
+def _apart(one: str, other: str, there: Mapping[str, Bools]) -> bool:
+    """Return whether each of two kinds has attempts that the other has not; pass or fail goes with any."""
+    if "passed" in (one, other):
+        return False
+    return bool((there[one] & ~there[other]).any() and (there[other] & ~there[one]).any())
 
 
 def _there(group: Group, kind: str) -> Bools:
@@ -101,9 +106,17 @@ def _there(group: Group, kind: str) -> Bools:
 
 
 def attempts_of(group: Group, kind: str) -> Attempts:
-    """Return the attempts of a group that have an outcome of a kind, the others counted by reason."""
+    """Return the attempts of a group that have an outcome of a kind, the others counted by reason.
+
+    Raise InputError, naming the group, where a table was not read from a file and has no such outcomes.
+    """
     left_out = dict(group.left_out)
-    keep = _keep(group.known(kind), f"no {_NAMES[kind]}", left_out)
+    keep = np.ones(len(group.frame), np.bool_)
+    there = {one: _there(group, one) for one in KINDS}
+    for other in (one for one in KINDS if _apart(kind, one, there)):
+        reason = f"only {_NAMES[other]}, not {_NAMES[kind]}: {DECIDES}"
+        keep = _keep(group.known(kind) | ~there[other], reason, left_out, keep)
+    keep = _keep(group.known(kind), f"no {_NAMES[kind]}", left_out, keep)
     target = TARGETS.get(kind)
     if target is not None:
         keep = _keep(group.known(target), "no target", left_out, keep)
@@ -114,15 +127,18 @@ def attempts_of(group: Group, kind: str) -> Attempts:
     rows = np.flatnonzero(keep)
     tasks, item = np.unique(group.task[rows], return_inverse=True)
     first = np.searchsorted(item, np.arange(len(tasks)))
-    answer, goal, vectors = _BUILD[kind](group.frame.iloc[rows], item, first)
+    try:
+        answer, goal, vectors = _BUILD[kind](group.frame.iloc[rows], item, first)
+    except InputError as error:
+        raise InputError(f"outcomes: dataset {group.dataset!r}, group {group.name!r}: {error}") from error
     return Attempts(group, kind, rows, item, tasks, answer, goal, vectors, left_out)
 
 
-def _keep(good: Bools, reason: str, left_out: dict[str, int], among: Bools | None = None) -> Bools:
-    lost = ~good if among is None else among & ~good
+def _keep(good: Bools, reason: str, left_out: dict[str, int], among: Bools) -> Bools:
+    lost = among & ~good
     if lost.any():
         left_out[reason] = left_out.get(reason, 0) + int(lost.sum())
-    return good if among is None else among & good
+    return among & good
 
 
 def _one_target(group: Group, column: str, among: Bools) -> Bools:

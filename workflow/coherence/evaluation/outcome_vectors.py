@@ -65,14 +65,14 @@ def read_probabilities(given: Sequence[str]) -> list[dict[str, float]]:
     try:
         return msgspec.json.decode("[" + ",".join(given) + "]", type=list[dict[str, float]])
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise InputError(f"outcomes: `probabilities` must be JSON objects of numbers: {error}") from error
+        raise InputError(f"`probabilities` must be JSON objects of numbers: {error}") from error
 
 
 def _check(value: Floats, total: Floats, given: Sequence[str]) -> None:
     off = np.flatnonzero(np.abs(total - 1) > SUM_TOLERANCE)
     if len(off):
         raise InputError(
-            f"outcomes: `probabilities` {given[off[0]][:80]} add up to {total[off[0]]:.3g}; they must to 1"
+            f"`probabilities` {given[off[0]][:80]} add up to {total[off[0]]:.3g}; they must to 1"
         )
     if len(value) and (value.min() < 0 or value.max() > 1):
-        raise InputError("outcomes: `probabilities` must lie between 0 and 1")
+        raise InputError("`probabilities` must lie between 0 and 1")

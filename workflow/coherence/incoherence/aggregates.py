@@ -24,8 +24,8 @@ class Aggregate(Record, frozen=True):
     """Means over the items with enough attempts and incoherence = sum of variances / sum of errors.
 
     `incoherence` is None where nothing was wrong or the parts do not add up; `never_wrong` counts items
-    without error among `items`. `too_few` and `one_context` count items left out: those with a single attempt,
-    and those whose attempts, two or more, share one context. Intervals need two items that are ever wrong.
+    without error among `items`. `too_few` and `one_context` count items left out: those without two attempts,
+    and those whose attempts share one context. Intervals need two items that are ever wrong.
     """
 
     items: int
