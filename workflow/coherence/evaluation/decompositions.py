@@ -80,9 +80,6 @@ def nested_parts(attempts: Attempts, name: str, settings: IncoherenceSettings) -
     contexts = attempts.contexts()
     if contexts is None or name not in SQUARES or settings.estimator != "unbiased":
         return None
-    # An attempt of unknown context is a context of its own: it shares nothing that is known.
-    unknown = contexts < 0
-    contexts = np.where(unknown, contexts.max(initial=0) + np.cumsum(unknown), contexts)
     keys = attempts.item * (int(contexts.max(initial=0)) + 1) + contexts
     order = np.argsort(keys, kind="stable")
     cells, cell = np.unique(keys[order], return_inverse=True)

@@ -66,11 +66,15 @@ class Attempts(Record, frozen=True, eq=False):
         return np.asarray(self.group.numbers(column)[self.rows])
 
     def contexts(self) -> Ints | None:
-        """Return the contexts of the attempts as codes, -1 where unknown; None where there is none at all."""
-        if not self.group.frame["context"].notna().any():
+        """Return the contexts of the attempts as codes, None where no context of the group is known.
+
+        An attempt of unknown context is a context of its own: it shares nothing that is known.
+        """
+        if not self.group.known("context").any():
             return None
-        codes, _ = pd.factorize(self.group.frame["context"].astype(object))
-        return np.asarray(codes[self.rows], dtype=np.int64)
+        codes = pd.factorize(self.group.frame["context"].astype(object))[0][self.rows]
+        unknown = codes < 0
+        return np.where(unknown, codes.max(initial=0) + np.cumsum(unknown), codes).astype(np.int64)
 
 
 def kinds_of(group: Group, settings: IncoherenceSettings) -> tuple[str, ...]:
@@ -93,7 +97,7 @@ def kinds_of(group: Group, settings: IncoherenceSettings) -> tuple[str, ...]:
     return tuple(kind for kind in found if kind in chosen)
 
 
-def _apart(one: str, other: str, there: Mapping[str, Bools]) -> bool:
+def _apart(one: str, other: str, there: Mapping[Any, Bools]) -> bool:
     """Return whether each of two kinds has attempts that the other has not; pass or fail goes with any."""
     if "passed" in (one, other):
         return False

@@ -47,9 +47,9 @@ def aggregate(parts: Parts) -> Aggregate:
     """Return the means, the ratio of sums and both intervals of a group's items."""
     known = parts.take(parts.known)
     alone = int((parts.n[~parts.known] < 2).sum())
-    lost = {"too_few": alone, "one_context": len(parts.n) - len(known.n) - alone}
+    one_context = len(parts.n) - len(known.n) - alone
     if not len(known.n):
-        return Aggregate(0, **lost)
+        return Aggregate(0, too_few=alone, one_context=one_context)
     ratio = ratio_of_sums(known.variance, known.error)
     return Aggregate(
         items=len(known.n),
@@ -63,7 +63,8 @@ def aggregate(parts: Parts) -> Aggregate:
         jackknife=jackknife_t(known.variance, known.error),
         delta=delta_t(known.variance, known.error),
         never_wrong=int((known.error == 0).sum()),
-        **lost,
+        too_few=alone,
+        one_context=one_context,
     )
 
 
