@@ -87,7 +87,7 @@ def table(rows: Sequence[Stratum], settings: IncoherenceSettings) -> Table:
             "the task's own median, over tasks with enough attempts in both; p: "
             f"{SIGN_FLIP} ({draws}, or all). {ALL_GROUPS}: buckets as in each group, a task's groups kept "
             f"together; tau and p: {POOLED_KENDALL}. By scaffold and backbone, which have no order, there is "
-            f'no trend. n: tasks that p rests on. p are not adjusted. "{BINARY}": such a trend is one of pass '
-            "rates."
+            f'no trend. n: tasks that p rests on. p are not adjusted. "{BINARY}": such a trend is one of '
+            "pass rates."
         ),
     )
