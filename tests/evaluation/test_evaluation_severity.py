@@ -153,7 +153,10 @@ def test_one_group_with_losses_has_nothing_to_be_taken_together_with() -> None:
     ("settings", "message"),
     [
         ({"weights": {"style": 1.0}}, "weights: no 'style'; there are assertion_failures"),
-        ({"weights": {"tests": -1.0}}, "at least 0"),
+        ({"weights": {"tests": -1.0}}, "weights: a weight must be from 0 to 1e"),
+        ({"weights": {"tests": 1e300}}, "weights: a weight must be from 0 to 1e"),
+        ({"weights": {"tests": float("nan")}}, "weights: a weight must be from 0 to 1e"),
+        ({"rubric_best": float("inf")}, "rubric_best: must be a number of at most 1e"),
         ({"decompositions": ("modal",)}, "decompositions: no 'modal'"),
         ({"kinds": {"d": "text"}}, "kinds: no 'text'"),
         ({"lengths": ("words",)}, "lengths: no 'words'"),

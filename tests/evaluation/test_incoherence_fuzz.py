@@ -2,6 +2,7 @@
 
 from math import inf, nan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from coherence.evaluation.incoherence_tables import (
 from coherence.evaluation.outcome_kinds import attempts_of, kinds_of
 from coherence.evaluation.render import latex, markdown
 from coherence.evaluation.repeated import LARGEST, groups
-from coherence.files import read_json, write_json
+from coherence.files import read_json, write_json, write_readable
 from coherence.incoherence.contract import KINDS
 from coherence.incoherence.paired import Permutations
 
@@ -85,6 +86,10 @@ def test_every_table_is_made_without_a_warning(rows: list[dict[str, Any]], estim
     for table in incoherence_tables(evaluation):
         assert markdown(table)
         assert latex(table)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "evaluation.json"
+        write_readable(path, evaluation)
+        assert read_json(path, IncoherenceEvaluation) == evaluation
     for row in evaluation.incoherence:
         found = row.found
         if found.error is not None and row.decomposition not in ("domingos", "seed_modal"):
