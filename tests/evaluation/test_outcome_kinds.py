@@ -10,6 +10,7 @@ from coherence.evaluation.decompositions import decompose, nested_parts
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.incoherence_tables import evaluate_outcomes, incoherence_tables
 from coherence.evaluation.outcome_kinds import attempts_of, kinds_of
+from coherence.evaluation.outcome_vectors import read_probabilities
 from coherence.evaluation.render import markdown
 from coherence.incoherence import cells
 from coherence.sampling.answers import AnswerError, probabilities_of
@@ -160,6 +161,7 @@ def test_files_samples_and_parts_take_sums_equally_near_one(second: float, is_ne
         with pytest.raises(InputError):
             attempts_of(only_group(rows), "probabilities")
         return
+    assert sum(read_probabilities([json.dumps(given)])[0].values()) == pytest.approx(1)
     vectors = attempts_of(only_group(rows), "probabilities").vectors
     assert vectors is not None
     assert vectors.values.tolist() == pytest.approx([*probabilities_of(given, {"A": "x", "B": "y"}).values()])
