@@ -80,7 +80,7 @@ def in_contexts(given: str, **more: Any) -> list[dict[str, Any]]:
 def test_votes_are_of_different_contexts() -> None:
     rows = curve(only_group(in_contexts("AAA BBB AAA BBB")), "majority")
     assert [row.error for row in rows.values()] == pytest.approx([0.5] * 4)
-    # Contexts agree in a third of their pairs, whatever each repeats; any attempts would say 9 of 22.
+    # Contexts differ in 2 of 3 pairs, whatever each repeats; any attempts would say 6 of 11.
     assert rows[1].incoherence == pytest.approx(2 / 3)
     assert rows[1].tasks == rows[4].tasks == 1
     too_many = curve(only_group(in_contexts("AAA BBB")), "majority")
