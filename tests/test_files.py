@@ -19,8 +19,11 @@ from coherence.files import (
     write_bytes,
     write_json,
     write_lines,
+    write_readable,
 )
 from coherence.records import Deviation
+from coherence.stats.agreement import Estimate
+from coherence.stats.intervals import Interval
 
 
 @given(st.lists(st.text()), st.lists(st.text()))
@@ -115,3 +118,23 @@ def test_what_is_no_longer_whole_is_made_again(tmp_path: Path) -> None:
 def test_a_damaged_memo_is_no_memo(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "m.json").write_bytes(content)
     assert Memo(tmp_path / "m.json", Deviation).get("a", "k") is None
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ({"a": [1.0, {"b": float("inf")}]}, r"a\[1\]\.b is inf"),
+        (Estimate(1.0, Interval(float("nan"), 2.0, "t", 3)), r"interval\.low is nan"),
+        ([-float("inf")], r"\[0\] is -inf"),
+    ],
+    ids=["inside", "a record", "a list"],
+)
+def test_what_json_cannot_hold_is_named_and_not_written(value: object, place: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=rf"x\.json: {place}, which JSON cannot hold"):
+        write_readable(tmp_path / "x.json", value)
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_what_is_readable_is_written_as_any_json(tmp_path: Path) -> None:
+    value = {"a": [1.5, None, "x", True], "b": {"c": 2}}
+    assert write_readable(tmp_path / "x.json", value) == write_json(tmp_path / "y.json", value)

@@ -56,6 +56,17 @@ def test_an_unknown_outcome_is_flagged_and_not_compared() -> None:
     assert (union.flagged.count, union.comparison.counts, union.unknown_outcome) == (2, Counts(1, 1, 0, 1), 1)
 
 
+def test_trajectories_without_thoughts_are_unflagged_and_counted() -> None:
+    found = by_name({"a": words("f.u."), "b": words("fuf?")}, "FPFP")
+    counted = {name: found[name].without_thoughts for name in (("alone", "a"), ("alone", "b"))}
+    assert counted == {("alone", "a"): 2, ("alone", "b"): 0}
+    union = found["union", "a + b"]
+    assert (union.flagged.count, union.flagged.n, union.without_thoughts) == (2, 3, 1)
+    made = table([union])
+    assert made.rows[0][made.columns.index("No thoughts")] == "1"
+    assert made.records[0]["n_without_thoughts"] == 1
+
+
 def test_a_reference_outside_measures_and_inside_does_not() -> None:
     judged = {"a": words("fffuu"), "b": words("fufuu"), "human": words("ffuuf")}
     found = by_name(judged, "FFPPF", replace(SETTINGS, references=("human",)))

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from attempt_samples import answered, frame, only_group, tried
 
@@ -5,6 +7,8 @@ from coherence.evaluation.ensembling import Votes, ensembling, table
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import ALL_GROUPS
 from coherence.evaluation.repeated import Group, groups
+from coherence.figures.ensembling import describe, ensembling_curves
+from coherence.incoherence import context_ensembles
 
 SETTINGS = IncoherenceSettings(votes=(1, 2, 3, 4))
 
@@ -51,7 +55,8 @@ def test_means_of_probabilities() -> None:
     assert variances == pytest.approx([0.08, 0.04, 0.08 / 3])
     biases = [row.bias for row in geometric.values()]
     assert biases == pytest.approx([biases[0]] * 3)
-    assert geometric[1].error > geometric[2].error > geometric[3].error
+    errors = [row.error or 0.0 for row in geometric.values()]
+    assert errors[0] > errors[1] > errors[2] > 0
 
 
 def test_the_mean_of_test_results() -> None:
@@ -61,6 +66,73 @@ def test_the_mean_of_test_results() -> None:
     assert rows[1].error == pytest.approx(0.5)
     assert rows[1].variance == pytest.approx(1 / 3)
     assert rows[3].variance == pytest.approx(1 / 9)
+
+
+def in_contexts(given: str, **more: Any) -> list[dict[str, Any]]:
+    """Attempts at one task such as "AAB BB": each word a context of as many attempts."""
+    return [
+        {"task": "t", "context": f"c{place}", "attempt": str(n), "answer": letter, "target": "A", **more}
+        for place, letters in enumerate(given.split())
+        for n, letter in enumerate(letters)
+    ]
+
+
+def test_votes_are_of_different_contexts() -> None:
+    rows = curve(only_group(in_contexts("AAA BBB AAA BBB")), "majority")
+    assert [row.error for row in rows.values()] == pytest.approx([0.5] * 4)
+    # Contexts differ in 2 of 3 pairs, whatever each repeats; any attempts would say 6 of 11.
+    assert rows[1].incoherence == pytest.approx(2 / 3)
+    assert rows[1].tasks == rows[4].tasks == 1
+    too_many = curve(only_group(in_contexts("AAA BBB")), "majority")
+    assert sorted(too_many) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("more", "rule"),
+    [
+        ({"A": {"tests": "1"}, "B": {"tests": "0"}}, "arithmetic mean"),
+        ({"A": {"number": 1.0}, "B": {"number": 0.0}}, "arithmetic mean"),
+        ({"A": {"probabilities": '{"A": 1}'}, "B": {"probabilities": '{"B": 1}'}}, "arithmetic mean"),
+    ],
+    ids=["tests", "numbers", "probabilities"],
+)
+def test_means_are_of_different_contexts(more: dict[str, dict[str, Any]], rule: str) -> None:
+    given = [
+        row | more[row["answer"]] | {"answer": None, "target_number": 1.0}
+        for row in in_contexts("AAA BBB AAA BBB")
+    ]
+    rows = curve(only_group(given), rule)
+    (one, two) = (rows[votes].variance for votes in (1, 2))
+    assert one is not None
+    assert one == pytest.approx((2 if "probabilities" in more["A"] else 1) * 1 / 3)
+    assert two == pytest.approx(one / 2)
+    assert rows[4].tasks == 1
+    assert sorted(rows) == [1, 2, 3, 4]
+
+
+def test_geometric_means_over_contexts_have_no_variance_and_say_so() -> None:
+    shares = {"A": '{"A": 0.8, "B": 0.2}', "B": '{"A": 0.4, "B": 0.6}'}
+    rows = in_contexts("AB AA BB")
+    given = [row | {"probabilities": shares[row["answer"]], "answer": None} for row in rows]
+    found = curve(only_group(given), "geometric mean").values()
+    assert [(row.tasks, row.variance, row.not_parted) for row in found] == [(1, None, 1)] * 3
+
+
+def test_what_cannot_be_computed_over_contexts_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(context_ensembles, "MOST_SPLITS", 2)
+    group = only_group([*in_contexts("AB CD EF"), *in_contexts("A", task="u")])
+    rows = [row for row in ensembling([group], SETTINGS) if row.votes == 2]
+    assert [(row.tasks, row.error, row.not_computed, row.few_contexts) for row in rows] == [(0, None, 1, 1)]
+    shown = table(rows, SETTINGS).rows[0][-1]
+    assert shown == "1 too few contexts (tasks), 1 too many ways to vote (tasks)"
+    assert "None" in describe(rows)
+    ensembling_curves(rows)
+
+
+def test_contexts_that_no_two_attempts_share_change_nothing() -> None:
+    given = answered(("AAB", "A"), ("BBA", "A"))
+    apart = [row | {"context": f"c{n}"} for n, row in enumerate(given)]
+    assert curve(only_group(apart), "majority") == curve(only_group(given), "majority")
 
 
 def test_groups_without_outcomes_have_no_curve() -> None:

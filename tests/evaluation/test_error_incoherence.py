@@ -8,7 +8,7 @@ from coherence.evaluation.decompositions import plain
 from coherence.evaluation.error_incoherence import Incoherence, incoherence
 from coherence.evaluation.error_incoherence_table import table
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.outcome_kinds import outcomes
+from coherence.evaluation.outcome_kinds import attempts_of
 from coherence.evaluation.render import markdown
 from coherence.evaluation.repeated import groups
 
@@ -115,6 +115,20 @@ def test_contexts_show_what_is_sampling_and_what_they_add() -> None:
     assert (found.sampling, found.context) == pytest.approx((0, 0.5))
 
 
+def test_tasks_of_one_context_are_told_from_tasks_of_too_few_attempts() -> None:
+    contexts = {"t0": "xxy", "t1": "xxx", "t2": "x"}
+    given = [
+        {"task": task, "context": context, "attempt": str(n), "answer": "A", "target": "A"}
+        for task, names in contexts.items()
+        for n, context in enumerate(names)
+    ]
+    found = row(given)
+    assert (found.found.items, found.found.too_few, found.found.one_context) == (1, 1, 1)
+    assert found.left_out_text == "1 too few attempts (tasks), 1 one context only (tasks)"
+    (record, *_) = table([found], SETTINGS).records
+    assert (record["tasks_with_too_few_attempts"], record["tasks_of_one_context"]) == (1, 1)
+
+
 def test_order_and_copies_of_rows_change_nothing() -> None:
     forward, back = rows(MIXED), rows(MIXED[::-1])
     for one, other in zip(forward, back, strict=True):
@@ -134,4 +148,4 @@ def test_an_unknown_decomposition_shows_nothing_of_it() -> None:
     settings = IncoherenceSettings(decompositions=("nonsense",))
     assert [each.decomposition for each in rows(MIXED, settings)] == ["kohavi_wolpert", "kohavi_wolpert"]
     with pytest.raises(ConfigError, match="no decomposition is called 'nonsense'"):
-        plain(outcomes(only_group(MIXED), "answer"), "nonsense", "unbiased", 1e-12)
+        plain(attempts_of(only_group(MIXED), "answer"), "nonsense", "unbiased", 1e-12)

@@ -11,6 +11,8 @@ from coherence.evaluation.incoherence_tables import (
     evaluate_outcomes,
     incoherence_tables,
 )
+from coherence.evaluation.main_parts import ALL_GROUPS
+from coherence.evaluation.repeated import groups
 from coherence.evaluation.severity import WEIGHTED, SeverityRow, severities, table
 from coherence.files import read_json, write_json
 
@@ -18,7 +20,7 @@ SETTINGS = IncoherenceSettings(weights={"lint_failures": 0.5})
 
 
 def found(given: list[dict[str, Any]], settings: IncoherenceSettings = SETTINGS) -> dict[str, SeverityRow]:
-    return {row.loss: row for row in severities(only_group(given), settings)}
+    return {row.loss: row for row in severities([only_group(given)], settings)}
 
 
 LINT = [row | {"lint_failures": lint} for row, lint in zip(tried("10", "00"), (0, 4, 2, 6), strict=True)]
@@ -74,14 +76,87 @@ def test_attempts_without_outcome_or_loss_are_counted() -> None:
     row = found(given)["lint_failures"]
     assert (row.no_outcome, row.no_loss) == (1, 1)
     assert (row.found.attempts, row.found.failed) == (4, 3)
-    assert table([row]).rows[0][-1] == "1 no outcome, 1 no loss"
+    assert table([row]).rows[0][-2:] == ("1 no outcome, 1 no loss", "-")
+
+
+def of_dataset(*given: list[dict[str, Any]]) -> dict[tuple[str, str], SeverityRow]:
+    rows = [row | {"group": name} for name, some in zip("abc", given, strict=False) for row in some]
+    return {(row.group, row.loss): row for row in severities(list(groups(frame(rows))), SETTINGS)}
+
+
+def with_loss(name: str, *values: float | None, of: list[dict[str, Any]] = LINT) -> list[dict[str, Any]]:
+    plain = [{key: value for key, value in row.items() if key != "lint_failures"} for row in of]
+    return [row | {name: value} for row, value in zip(plain, values, strict=True)]
+
+
+BOTH = [row | {"assertion_failures": count} for row, count in zip(LINT, (0, 1, 1, 2), strict=True)]
+
+
+def test_all_groups_together_keep_a_task_together() -> None:
+    rows = of_dataset(LINT, LINT)
+    alone, together = rows["a", "lint_failures"], rows[ALL_GROUPS, "lint_failures"]
+    assert (together.found.items, together.found.attempts, together.scatter.items) == (4, 8, 4)
+    assert together.found.severity == pytest.approx(alone.found.severity)
+    assert together.scatter.incoherence == pytest.approx(alone.scatter.incoherence)
+    for one, other in (
+        (alone.found.rate_interval, together.found.rate_interval),
+        (alone.found.severity_interval, together.found.severity_interval),
+        (alone.scatter.jackknife, together.scatter.jackknife),
+    ):
+        assert one is not None
+        assert other is not None
+        assert (one.low, one.high, one.n) == pytest.approx((other.low, other.high, other.n))
+
+
+def test_groups_of_different_losses_are_weighed_by_what_they_share() -> None:
+    rubric = [row | {"rubric": 0.5} for row in BOTH]
+    rows = of_dataset(BOTH, rubric)
+    together = rows[ALL_GROUPS, WEIGHTED]
+    assert together.weights == "lint_failures 0.5, assertion_failures 1"
+    assert together.note == "not in all groups: rubric"
+    assert together.scatter.error == pytest.approx(0.5 * 3 + 1)
+    assert (ALL_GROUPS, "rubric") not in rows
+
+
+@pytest.mark.parametrize(
+    ("second", "note"),
+    [
+        (with_loss("rubric", 0, 1, 0, 1), "of lint_failures, rubric the groups share none: nothing to weigh"),
+        (BOTH, "of lint_failures, assertion_failures the groups share lint_failures only: nothing"),
+    ],
+    ids=["nothing", "one loss"],
+)
+def test_groups_without_two_common_losses_say_so(second: list[dict[str, Any]], note: str) -> None:
+    row = of_dataset(LINT, second)[ALL_GROUPS, WEIGHTED]
+    assert row.note.startswith(note)
+    assert (row.found.attempts, row.found.severity) == (0, None)
+    assert table([row]).rows[0][-1] == row.note
+
+
+def test_attempts_of_different_losses_are_not_weighed_in_silence() -> None:
+    row = found([*LINT[::2], *with_loss("rubric", 0.0, 0.0, of=LINT[1::2])])[WEIGHTED]
+    assert (row.found.attempts, row.no_loss, row.note) == (0, 4, "no attempt has all of these losses")
+
+
+def test_a_group_without_any_loss_is_counted_and_takes_none_from_the_others() -> None:
+    rows = of_dataset(BOTH, BOTH, tried("10"))
+    assert rows[ALL_GROUPS, WEIGHTED].no_loss == 2
+    assert rows[ALL_GROUPS, WEIGHTED].found.attempts == 8
+    assert rows[ALL_GROUPS, WEIGHTED].note == ""
+
+
+def test_one_group_with_losses_has_nothing_to_be_taken_together_with() -> None:
+    assert {group for group, _ in of_dataset(BOTH, tried("10"))} == {"a"}
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"weights": {"style": 1.0}}, "weights: no 'style'; there are assertion_failures"),
-        ({"weights": {"tests": -1.0}}, "at least 0"),
+        ({"weights": {"tests": -1.0}}, "weights: a weight must be from 0 to 1e"),
+        ({"weights": {"tests": 1e300}}, "weights: a weight must be from 0 to 1e"),
+        ({"weights": {"tests": float("nan")}}, "weights: a weight must be from 0 to 1e"),
+        ({"rubric_best": float("inf")}, "rubric_best: must be a number of at most 1e"),
         ({"decompositions": ("modal",)}, "decompositions: no 'modal'"),
         ({"kinds": {"d": "text"}}, "kinds: no 'text'"),
         ({"lengths": ("words",)}, "lengths: no 'words'"),

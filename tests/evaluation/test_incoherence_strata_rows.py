@@ -11,7 +11,7 @@ from coherence.evaluation.main_parts import ALL_GROUPS
 from coherence.evaluation.repeated import groups
 from coherence.evaluation.stratum import DIFFICULTY, WITHIN, Stratum
 from coherence.incoherence.paired import SIGN_FLIP, Permutations
-from coherence.incoherence.trends import KENDALL
+from coherence.incoherence.trends import KENDALL, POOLED_KENDALL
 
 SETTINGS = IncoherenceSettings(bins=2, lengths=("steps",), permutations=Permutations(100))
 
@@ -106,6 +106,17 @@ def test_groups_together_keep_the_groups_of_a_task_together() -> None:
     assert [(row.stratum, row.found.items) for row in scaffolds] == [("s", 4), ("z", 2)]
     assert scaffolds[0].found.jackknife is not None
     assert scaffolds[0].found.jackknife.n == 2
+
+
+def test_all_groups_together_have_a_trend_that_counts_tasks() -> None:
+    given = [row | {"group": group} for group in "ab" for row in FOUR]
+    rows = [row for row in found(given) if row.by == "steps"]
+    alone, together = ([row for row in rows if row.group == name] for name in ("a", ALL_GROUPS))
+    assert {(row.test, row.n_test) for row in together} == {(POOLED_KENDALL, 4)}
+    assert [row.tau for row in together] == pytest.approx([alone[0].tau] * 2)
+    assert together[0].p is not None
+    by_name = [row for row in found(three_groups()) if row.by == "scaffold"]
+    assert {(row.test, row.tau) for row in by_name} == {("", None)}
 
 
 def test_groups_are_not_pooled_where_the_estimate_depends_on_unequal_attempts() -> None:

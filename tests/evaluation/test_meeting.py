@@ -16,11 +16,12 @@ from coherence.incoherence.outcomes import conform
 FLAGGED, UNFLAGGED = Verdict("flagged", spans=1), Verdict("unflagged")
 FLAGGING = Judges(("judge",))
 UNJUDGED = Verdict("unjudged", reason="refusal")
+THOUGHTLESS = Verdict("unflagged", substrate="none")
 
 
 def rows(tasks: dict[str, str], words: dict[str, str]) -> list[Row]:
-    """`tasks` gives each attempt's outcome, `words` its verdict: f flagged, u unflagged, ? unjudged."""
-    verdict = {"f": FLAGGED, "u": UNFLAGGED, "?": UNJUDGED}
+    """`tasks` gives each attempt's outcome, `words` its verdict: f, u, ? unjudged, . without thoughts."""
+    verdict = {"f": FLAGGED, "u": UNFLAGGED, "?": UNJUDGED, ".": THOUGHTLESS}
     return [
         Row(
             f"{task}-{place}",
@@ -75,6 +76,13 @@ def test_what_is_unjudged_or_unknown_is_counted_and_left_out() -> None:
     (found,) = met(rows({"t": "xo?x", "s": "oooo"}, {"t": "fuu?", "s": "uuuu"}))
     assert (found.attempts, found.flags, found.unjudged, found.unknown_outcome) == (6, 1, 1, 1)
     assert "1 unjudged, 1 unknown outcome" in table([found]).rows[0]
+
+
+def test_attempts_without_thoughts_are_unflagged_and_counted() -> None:
+    (found,) = met(rows({"t": "xo?", "s": "xo"}, {"t": "f..", "s": "f?"}))
+    assert (found.flags, found.attempts, found.without_thoughts) == (2, 3, 1)
+    made = table([found])
+    assert made.rows[0][made.columns.index("No thoughts")] == "1"
 
 
 def test_attempts_without_a_trajectory_are_counted() -> None:

@@ -1,13 +1,19 @@
+import json
 from typing import Any
 
 import numpy as np
 import pytest
-from attempt_samples import answered, only_group, tried
+from attempt_samples import answered, frame, only_group, tried
 
 from coherence.errors import InputError
 from coherence.evaluation.decompositions import decompose, nested_parts
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.outcome_kinds import kinds_of, outcomes
+from coherence.evaluation.incoherence_tables import evaluate_outcomes, incoherence_tables
+from coherence.evaluation.outcome_kinds import attempts_of, kinds_of
+from coherence.evaluation.outcome_vectors import read_probabilities
+from coherence.evaluation.render import markdown
+from coherence.incoherence import cells
+from coherence.sampling.answers import AnswerError, probabilities_of
 
 SETTINGS = IncoherenceSettings()
 
@@ -17,7 +23,7 @@ def results_of(*vectors: str | None, **more: Any) -> list[dict[str, Any]]:
 
 
 def parts(rows: list[dict[str, Any]], kind: str, name: str) -> tuple[list[float], list[float]]:
-    found = decompose(outcomes(only_group(rows), kind), name, SETTINGS)
+    found = decompose(attempts_of(only_group(rows), kind), name, SETTINGS)
     return found.error.tolist(), found.variance.tolist()
 
 
@@ -37,12 +43,28 @@ def test_the_most_telling_kind_comes_first(rows: list[dict[str, Any]], kinds: tu
     assert kinds_of(only_group(rows), SETTINGS) == kinds
 
 
-def test_mixed_kinds_are_an_error_unless_one_is_named() -> None:
-    group = only_group([*answered(("AB", "A")), *results_of("10", "11")])
-    with pytest.raises(InputError, match="some attempts have only `answer`, others only `tests`"):
-        kinds_of(group, SETTINGS)
-    assert kinds_of(group, IncoherenceSettings(kinds={"d": "tests"})) == ("tests", "passed")
-    assert outcomes(group, "tests").left_out == {"no test results": 2}
+def test_of_kinds_that_exclude_each_other_the_more_frequent_is_used() -> None:
+    group = only_group([*answered(("AB", "A")), *results_of("10", "11", "01")])
+    assert kinds_of(group, SETTINGS) == ("tests", "passed")
+    assert attempts_of(group, "tests").left_out == {
+        "only answer, not test results: outcomes.NAME.kind decides": 2
+    }
+    assert kinds_of(group, IncoherenceSettings(kinds={"d": "answer"})) == ("answer", "passed")
+    assert attempts_of(group, "answer").left_out == {
+        "only test results, not answer: outcomes.NAME.kind decides": 3
+    }
+
+
+def test_a_group_of_mixed_kinds_leaves_the_others_alone() -> None:
+    mixed = [*answered(("AB", "A"), group="m"), *results_of("10", group="m")]
+    evaluation = evaluate_outcomes(frame([*mixed, *answered(("AB", "A"), ("BC", "B"), group="w")]), SETTINGS)
+    main = {row.group: row for row in evaluation.incoherence if row.main}
+    assert [(name, row.kind, row.found.items) for name, row in main.items()] == [
+        ("m", "answer", 1),
+        ("w", "answer", 2),
+    ]
+    text = markdown(incoherence_tables(evaluation)[0])
+    assert "1 only test results, not answer: outcomes.NAME.kind decides" in text
 
 
 def test_attempts_that_have_both_kinds_are_not_mixed() -> None:
@@ -83,12 +105,12 @@ def test_attempts_that_have_both_kinds_are_not_mixed() -> None:
 def test_what_is_left_out_is_counted_by_reason(
     rows: list[dict[str, Any]], kind: str, left_out: dict[str, int]
 ) -> None:
-    assert outcomes(only_group(rows), kind).left_out == left_out
+    assert attempts_of(only_group(rows), kind).left_out == left_out
 
 
 def test_a_task_all_of_whose_attempts_are_left_out_is_no_item() -> None:
-    usable = outcomes(only_group(tried("-", "10", "--")), "passed")
-    assert (usable.items, usable.tasks.tolist()) == (1, [1])
+    attempts = attempts_of(only_group(tried("-", "10", "--")), "passed")
+    assert (attempts.items, attempts.tasks.tolist()) == (1, [1])
 
 
 def test_answers_are_the_same_by_their_text() -> None:
@@ -106,7 +128,7 @@ def test_tests_without_any_result_in_the_group_are_no_tests_of_the_task() -> Non
 
 def test_vectors_of_other_characters_are_an_error() -> None:
     with pytest.raises(InputError, match=r"group 'g': `tests` has '1x'; give a character a test"):
-        outcomes(only_group(results_of("1x")), "tests")
+        attempts_of(only_group(results_of("1x")), "tests")
 
 
 def test_probabilities_over_all_options_of_the_task() -> None:
@@ -121,11 +143,28 @@ def test_probabilities_over_all_options_of_the_task() -> None:
 def test_options_are_those_of_each_task() -> None:
     given = [("t1", '{"x": 1}'), ("t0", '{"A": 0.5, "C": 0.5}'), ("t1", '{"y": 1}'), ("t0", '{"B": 1}')]
     rows = [{"task": task, "probabilities": text, "target": "x"} for task, text in given]
-    vectors = outcomes(only_group(rows), "probabilities").vectors
+    vectors = attempts_of(only_group(rows), "probabilities").vectors
     assert vectors is not None
     assert vectors.width.tolist() == [4, 2]
     assert vectors.values.tolist() == [0.5, 0, 0.5, 0, 0, 1, 0, 0, 1, 0, 0, 1]
     assert vectors.target.tolist() == [0, 0, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(("second", "is_near"), [(0.48, True), (0.52, True), (0.479, False), (0.521, False)])
+def test_files_samples_and_parts_take_sums_equally_near_one(second: float, is_near: bool) -> None:
+    given = {"A": 0.5, "B": second}
+    rows = [{"task": "t", "probabilities": json.dumps(given), "target": "A"}]
+    assert (cells.probabilities(json.dumps(given)) is not None) == is_near
+    if not is_near:
+        with pytest.raises(AnswerError):
+            probabilities_of(given, {"A": "x", "B": "y"})
+        with pytest.raises(InputError):
+            attempts_of(only_group(rows), "probabilities")
+        return
+    assert sum(read_probabilities([json.dumps(given)])[0].values()) == pytest.approx(1)
+    vectors = attempts_of(only_group(rows), "probabilities").vectors
+    assert vectors is not None
+    assert vectors.values.tolist() == pytest.approx([*probabilities_of(given, {"A": "x", "B": "y"}).values()])
 
 
 @pytest.mark.parametrize(
@@ -138,8 +177,8 @@ def test_options_are_those_of_each_task() -> None:
     ],
 )
 def test_what_are_no_probabilities_is_an_error(text: str, reason: str) -> None:
-    with pytest.raises(InputError, match=reason):
-        outcomes(only_group([{"task": "t", "probabilities": text, "target": "A"}]), "probabilities")
+    with pytest.raises(InputError, match=f"dataset 'd', group 'g': `probabilities` .*{reason}"):
+        attempts_of(only_group([{"task": "t", "probabilities": text, "target": "A"}]), "probabilities")
 
 
 def test_numbers() -> None:
@@ -153,9 +192,9 @@ def test_some_of_the_attempts(kind: str) -> None:
     rows = [
         row | {"tests": "10" if row["passed"] else "011"[1:]} for row in answered(("ABB", "A"), ("BA", "A"))
     ]
-    usable = outcomes(only_group(rows), kind)
+    attempts = attempts_of(only_group(rows), kind)
     name = {"answer": "kohavi_wolpert", "tests": "tests"}[kind]
-    some = decompose(usable.only(np.array([True, False, True, False, True])), name, SETTINGS)
+    some = decompose(attempts.only(np.array([True, False, True, False, True])), name, SETTINGS)
     assert some.n.tolist() == [2, 1]
     assert some.known.tolist() == [True, False]
 
@@ -176,13 +215,12 @@ def test_contexts_part_scatter_within_them_from_scatter_between(kind: str, name:
         }
         for context, answer in (("x", "A"), ("y", "B"), ("x", "A"), ("y", "B"))
     ]
-    found = nested_parts(outcomes(only_group(rows), kind), name, SETTINGS)
+    found = nested_parts(attempts_of(only_group(rows), kind), name, SETTINGS)
     assert found is not None
     assert (found.sampling[0], found.context[0]) == pytest.approx((0, 0.5))
-    assert decompose(outcomes(only_group(rows), kind), name, SETTINGS).variance[0] == pytest.approx(0.5)
-    assert (
-        nested_parts(outcomes(only_group(rows), kind), name, IncoherenceSettings(estimator="plug-in")) is None
-    )
+    assert decompose(attempts_of(only_group(rows), kind), name, SETTINGS).variance[0] == pytest.approx(0.5)
+    attempts = attempts_of(only_group(rows), kind)
+    assert nested_parts(attempts, name, IncoherenceSettings(estimator="plug-in")) is None
 
 
 def test_contexts_of_probabilities_keep_the_target_of_their_task() -> None:
@@ -192,7 +230,7 @@ def test_contexts_of_probabilities_keep_the_target_of_their_task() -> None:
         for task, target in (("t", "A"), ("u", "B"))
         for context, text in zip("xxyy", texts, strict=True)
     ]
-    found = nested_parts(outcomes(only_group(rows), "probabilities"), "brier", SETTINGS)
+    found = nested_parts(attempts_of(only_group(rows), "probabilities"), "brier", SETTINGS)
     assert found is not None
     assert found.sampling == pytest.approx([0, 0], abs=1e-12)
     assert found.context == pytest.approx([0.36, 0.36])
@@ -201,7 +239,7 @@ def test_contexts_of_probabilities_keep_the_target_of_their_task() -> None:
 
 def test_an_unknown_context_is_one_of_its_own() -> None:
     rows = [{"task": "t", "answer": "A", "target": "A", "context": context} for context in ("x", None, None)]
-    found = nested_parts(outcomes(only_group(rows), "answer"), "kohavi_wolpert", SETTINGS)
+    found = nested_parts(attempts_of(only_group(rows), "answer"), "kohavi_wolpert", SETTINGS)
     assert found is not None
     assert found.parts.known[0]
     assert np.isnan(found.sampling[0])

@@ -1,12 +1,14 @@
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
 from coherence.incoherence.strata import difficulty_for_others, equal_buckets, equal_halves, halves, medians
-from coherence.incoherence.trends import trend
+from coherence.incoherence.trends import Ranked, Trend, pooled_trend, trend
 
 LENGTHS = st.lists(st.one_of(st.integers(0, 4).map(float), st.just(nan)), min_size=1, max_size=30)
 
@@ -94,3 +96,59 @@ def test_a_trend_and_where_there_is_none() -> None:
     assert trend(rising, np.ones(5)).tau is None
     assert trend(rising[:2], rising[:2]).p is None
     assert trend(np.array([inf, 1.0, 2.0]), np.array([3.0, 1.0, 2.0])).tau == pytest.approx(1)
+
+
+def ranked(by: list[float], of: list[float], first: int = 0) -> Ranked:
+    return Ranked(np.arange(first, first + len(by)), np.array(by, float), np.array(of, float))
+
+
+BY, OF = [1.0, 2, 2, 4, 5, 6, nan, 8], [0.1, 0.5, 0.5, 0.2, nan, 0.9, 0.3, 0.8]
+
+
+def test_the_trend_of_one_group_is_its_own() -> None:
+    alone, found = trend(np.array(BY), np.array(OF)), pooled_trend([ranked(BY, OF)])
+    assert found.n == alone.n == 6
+    assert found.tau == pytest.approx(alone.tau)
+    assert found.p is not None
+
+
+def test_groups_that_repeat_each_other_tell_no_more_than_one() -> None:
+    once, thrice = (pooled_trend([ranked(BY, OF)] * times) for times in (1, 3))
+    assert (once.n, once.tau, once.p) == pytest.approx((thrice.n, thrice.tau, thrice.p))
+
+
+def test_differences_between_groups_are_no_trend() -> None:
+    low, high = [1.0, 2, 3, 4], [101.0, 102, 103, 104]
+    found = pooled_trend([ranked(low, [0.2, 0.1, 0.2, 0.1]), ranked(high, [0.8, 0.9, 0.8, 0.9], first=2)])
+    assert found.n == 6
+    assert found.tau == pytest.approx(0)
+
+
+def test_the_standard_error_leaves_out_one_task_of_all_groups() -> None:
+    random = np.random.default_rng(5)
+    by, of = random.normal(size=(2, 12)), random.normal(size=(2, 12))
+
+    def of_tasks(kept: "np.ndarray[Any, Any]") -> Trend:
+        return pooled_trend([ranked(list(x[kept]), list(y[kept])) for x, y in zip(by, of, strict=True)])
+
+    whole, without = of_tasks(np.arange(12)), [of_tasks(np.delete(np.arange(12), k)) for k in range(12)]
+    spread = np.array([found.tau for found in without], float)
+    error = (11 / 12 * ((spread - spread.mean()) ** 2).sum()) ** 0.5
+    assert whole.tau is not None
+    assert whole.p == pytest.approx(2 * t.sf(abs(whole.tau) / error, 11))
+
+
+@pytest.mark.parametrize(
+    ("by", "of", "n"),
+    [([1, 2], [1, 2], 2), ([1, 1, 1, 1], [1, 2, 3, 4], 4), ([nan] * 3, [1, 2, 3], 0), ([], [], 0)],
+    ids=["two tasks", "constant", "unknown", "nothing"],
+)
+def test_no_pooled_trend(by: list[float], of: list[float], n: int) -> None:
+    found = pooled_trend([ranked(by, of), ranked(by, of)])
+    assert (found.n, found.tau, found.p) == (n, None, None)
+
+
+def test_a_perfect_trend_has_no_spread_and_no_p() -> None:
+    found = pooled_trend([ranked([1, 2, 3, 4], [1, 2, 3, 4])])
+    assert found.tau == pytest.approx(1)
+    assert found.p is None

@@ -1,10 +1,15 @@
 """What a command writes: an outcome as it says, or the reason why there is none."""
 
 import json
+from itertools import product
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from coherence.incoherence.reading import read_outcomes
+from coherence.incoherence.source import OutcomeSource
 from coherence.sampling.items import Item
 from coherence.sampling.results import reason_of, sample_of
 from coherence.sampling.runs import Run
@@ -36,7 +41,7 @@ def read(output: Any, item: Item = CHOICE, pass_reward: float = 1.0, **fields: A
         ({"tests": [True, False, None]}, OPEN, {"tests": "10-", "passed": False}),
         ({"tests": "1-"}, OPEN, {"tests": "1-", "passed": None}),
         ({"passed": False, "reward": 1}, OPEN, {"passed": False, "reward": 1.0}),
-        ({"answer": "A", "reward": 0}, CHOICE, {"answer": "A", "passed": True, "reward": 0.0}),
+        ({"answer": "A", "reward": 0}, CHOICE, {"answer": "A", "passed": False, "reward": 0.0}),
         ({"answer": "A", "probabilities": HALVES}, CHOICE, {"probabilities": HALVES}),
         ({"answer": "A", "probabilities": {"A": 2}}, CHOICE, {"answer": "A", "probabilities": None}),
         ({"answer": "A", "calls": 3, "rubric": -1}, CHOICE, {"calls": 3, "rubric": -1}),
@@ -98,6 +103,24 @@ def test_a_run_that_failed_is_not_read() -> None:
     sample = read('{"answer": "A"}', reason="exit", detail="exit code 1")
 
     assert (sample.reason, sample.detail, sample.answer) == ("exit", "exit code 1", None)
+
+
+def test_files_and_samples_believe_the_same_evidence_first(tmp_path: Path) -> None:
+    values = {
+        "passed": (True, False),
+        "reward": (1.0, 0.0),
+        "answer": ("A", "B"),
+        "tests": ("11", "10", "1-"),
+    }
+    cases = [
+        {name: value for name, value in zip(values, case, strict=True) if value is not None}
+        for case in product(*((None, *some) for some in values.values()))
+    ]
+    rows = pd.DataFrame([{"task": f"t{number}", "target": "A", **case} for number, case in enumerate(cases)])
+    rows.to_csv(tmp_path / "x.csv", index=False)
+    found = read_outcomes(tmp_path / "x.csv", OutcomeSource("s")).frame["passed"].astype(object)
+
+    assert [read(case).passed for case in cases if case] == [None if p is pd.NA else p for p in found][1:]
 
 
 def test_what_passes_is_decided_when_it_is_read() -> None:

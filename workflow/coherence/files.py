@@ -5,6 +5,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar
 
@@ -70,6 +71,28 @@ def write_json(path: Path, value: Any) -> str:
     data = msgspec.json.format(encode(value), indent=1) + b"\n"
     write_bytes(path, data)
     return digest(data)
+
+
+def write_readable(path: Path, value: T) -> str:
+    """Write a record as `write_json` does, which is read again as what it was.
+
+    Raise ValueError, naming the place, where it holds NaN or an infinite number: JSON would make it unknown.
+    """
+    for place, number in _numbers(msgspec.to_builtins(value), ""):
+        if not isfinite(number):
+            raise ValueError(f"{path}: {place} is {number}, which JSON cannot hold")
+    return write_json(path, value)
+
+
+def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:
+    if isinstance(value, float):
+        yield place, value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from _numbers(each, f"{place}.{name}" if place else str(name))
+    elif isinstance(value, list | tuple):
+        for number, each in enumerate(value):
+            yield from _numbers(each, f"{place}[{number}]")
 
 
 def read_json(path: Path, kind: type[T]) -> T:

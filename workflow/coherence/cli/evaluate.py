@@ -35,7 +35,7 @@ from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, by_dataset
 from coherence.evaluation.watched import Prefixed, watched
 from coherence.features import FEATURES, MARKER_PREFIX
-from coherence.files import write_json
+from coherence.files import write_json, write_readable
 from coherence.judges.samples import majority
 from coherence.llm.ledger import read_ledger
 from coherence.records import Record
@@ -209,7 +209,7 @@ def run(args: argparse.Namespace) -> int:
     found = evaluated(config)
     for table in found.tables:
         write_table(table, layout.tables)
-    write_json(layout.evaluation, found.evaluation)
+    write_readable(layout.evaluation, found.evaluation)
     write_json(layout.beside, found.beside)
     write_json(layout.shown, found.tables)
     say(f"evaluate: {len(found.tables)} tables in {layout.tables}")

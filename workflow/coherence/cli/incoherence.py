@@ -15,7 +15,7 @@ from coherence.evaluation.meeting import Judges
 from coherence.evaluation.outcome_sets import OutcomeSet
 from coherence.evaluation.render import write_table
 from coherence.evaluation.table import Row
-from coherence.files import read_json, write_json
+from coherence.files import read_json, write_json, write_readable
 from coherence.incoherence.paired import Permutations
 from coherence.incoherence.storing import stored_outcomes
 
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     )
     for table in made:
         write_table(table, layout.tables)
-    write_json(layout.incoherence, found)
+    write_readable(layout.incoherence, found)
     write_json(layout.incoherence_shown, made)
     say(f"incoherence: {len(frame):,} attempts, {len(made)} tables in {layout.tables}")
     return 0

@@ -1,4 +1,4 @@
-"""The decompositions by name: what each makes of a group's outcomes, and what may be said about it."""
+"""The decompositions by name: what each makes of a group's attempts, and what may be said about it."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from coherence.errors import ConfigError
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.outcome_kinds import Outcomes
+from coherence.evaluation.outcome_kinds import Attempts
 from coherence.evaluation.wording import NONE
 from coherence.incoherence.divergence import classes_seen, kl_answers, kl_vectors
 from coherence.incoherence.modal import domingos, modal_margin, seed_modal
@@ -43,22 +43,22 @@ REPRODUCTION: Final = "for reproduction only: parts do not add up"
 SQUARES: Final = ("kohavi_wolpert", "brier", "tests", "squared_error")
 
 
-def decompose(outcomes: Outcomes, name: str, settings: IncoherenceSettings) -> Parts:
+def decompose(attempts: Attempts, name: str, settings: IncoherenceSettings) -> Parts:
     """Return the parts of each task by a decomposition.
 
     Where there are contexts, the unbiased estimates by squared distance use pairs of different contexts only.
     """
-    inside = nested_parts(outcomes, name, settings)
-    return inside.parts if inside is not None else plain(outcomes, name, settings.estimator, settings.delta)
+    inside = nested_parts(attempts, name, settings)
+    return inside.parts if inside is not None else plain(attempts, name, settings.estimator, settings.delta)
 
 
-def plain(outcomes: Outcomes, name: str, estimator: Estimator, delta: float) -> Parts:
+def plain(attempts: Attempts, name: str, estimator: Estimator, delta: float) -> Parts:
     """Return the parts of each task by a decomposition, without regard to contexts."""
     if name in SQUARES:
-        return squared(_spread(outcomes, name), estimator)
-    if name == "kl" and outcomes.vectors is not None:
-        return kl_vectors(outcomes.vectors, estimator, delta)
-    counts = tally_of(outcomes)
+        return squared(_spread(attempts, name), estimator)
+    if name == "kl" and attempts.vectors is not None:
+        return kl_vectors(attempts.vectors, estimator, delta)
+    counts = tally_of(attempts)
     if name == "kl":
         return kl_answers(counts, classes_seen(counts), estimator, delta)
     if name == "modal_margin":
@@ -75,24 +75,21 @@ def plain(outcomes: Outcomes, name: str, estimator: Estimator, delta: float) -> 
     raise ConfigError(f"no decomposition is called {name!r}; there are {', '.join(LABELS)}")
 
 
-def nested_parts(outcomes: Outcomes, name: str, settings: IncoherenceSettings) -> Nested | None:
+def nested_parts(attempts: Attempts, name: str, settings: IncoherenceSettings) -> Nested | None:
     """Return the parts over contexts, None where there are none or no such estimate."""
-    contexts = outcomes.contexts()
+    contexts = attempts.contexts()
     if contexts is None or name not in SQUARES or settings.estimator != "unbiased":
         return None
-    # An attempt of unknown context is a context of its own: it shares nothing that is known.
-    unknown = contexts < 0
-    contexts = np.where(unknown, contexts.max(initial=0) + np.cumsum(unknown), contexts)
-    keys = outcomes.item * (int(contexts.max(initial=0)) + 1) + contexts
+    keys = attempts.item * (int(contexts.max(initial=0)) + 1) + contexts
     order = np.argsort(keys, kind="stable")
     cells, cell = np.unique(keys[order], return_inverse=True)
     owner = cells // (int(contexts.max(initial=0)) + 1)
-    return nested(_spread(outcomes, name), _cell_spread(outcomes, name, order, cell, owner), owner)
+    return nested(_spread(attempts, name), _cell_spread(attempts, name, order, cell, owner), owner)
 
 
-def tally_of(outcomes: Outcomes) -> Tally:
+def tally_of(attempts: Attempts) -> Tally:
     """Return the counts of the answers, or of passes and failures."""
-    return tally(outcomes.item, np.asarray(outcomes.answer, np.int64), np.asarray(outcomes.target, np.int64))
+    return tally(attempts.item, np.asarray(attempts.answer, np.int64), np.asarray(attempts.target, np.int64))
 
 
 def note_of(kind: str, name: str) -> str:
@@ -102,17 +99,17 @@ def note_of(kind: str, name: str) -> str:
     return "; ".join([*said, *([notes[name]] if name in notes else [])])
 
 
-def _spread(outcomes: Outcomes, name: str) -> Spread:
-    if outcomes.vectors is not None:
-        return vector_spread(outcomes.vectors, "mean" if name == "tests" else "sum")
-    return _code_spread(name, outcomes.item, outcomes.answer, outcomes.target)
+def _spread(attempts: Attempts, name: str) -> Spread:
+    if attempts.vectors is not None:
+        return vector_spread(attempts.vectors, "mean" if name == "tests" else "sum")
+    return _code_spread(name, attempts.item, attempts.answer, attempts.target)
 
 
-def _cell_spread(outcomes: Outcomes, name: str, order: Ints, cell: Ints, owner: Ints) -> Spread:
+def _cell_spread(attempts: Attempts, name: str, order: Ints, cell: Ints, owner: Ints) -> Spread:
     """Return the spread with each context of each item as an item of its own."""
-    vectors = outcomes.vectors
+    vectors = attempts.vectors
     if vectors is None:
-        return _code_spread(name, cell, outcomes.answer[order], outcomes.target[owner])
+        return _code_spread(name, cell, attempts.answer[order], attempts.target[owner])
     length = vectors.width[vectors.item]
     start = np.cumsum(length) - length
     moved = Vectors(

@@ -25,7 +25,8 @@ class Ensemble(Record, frozen=True):
     """Some judges read as one by a rule; `reference` is the first outside it that was run, or "".
 
     `precision` is the share of its flags that the reference flags too, `recall` the share of the reference's
-    flags it finds, both on what the ensemble and the reference judged.
+    flags it finds, both on what the ensemble and the reference judged. `without_thoughts` counts those it
+    judged in which a member had no thought to read: it calls them unflagged, as the paper does.
     """
 
     dataset: str
@@ -36,6 +37,7 @@ class Ensemble(Record, frozen=True):
     unjudged: int
     unknown_outcome: int
     excluded: int
+    without_thoughts: int = 0
     reference: str = ""
     precision: Proportion | None = None
     recall: Proportion | None = None
@@ -107,11 +109,16 @@ def _ensemble(
         unjudged=len(included) - len(risky) - len(safe),
         unknown_outcome=len(risky) + len(safe) - len(known[0]) - len(known[1]),
         excluded=len(rows) - len(included),
+        without_thoughts=sum(_thoughtless(row, judges) for row in (*risky, *safe)),
         reference=reference,
         precision=precision,
         recall=recall,
         simulated=settings.simulated.get(rows[0].dataset, ""),
     )
+
+
+def _thoughtless(row: Row, judges: Sequence[str]) -> bool:
+    return any(judge in row.verdicts and row.verdicts[judge].substrate == "none" for judge in judges)
 
 
 def _against(said: Mapping[str, bool | None], reference: Mapping[str, bool]) -> tuple[Proportion, Proportion]:
@@ -137,6 +144,7 @@ FIELDS: Final[dict[str, str]] = {
     "reference": "reference",
     **proportion_fields("precision", "precision_count", "precision"),
     **proportion_fields("recall", "recall_count", "recall"),
+    "n_without_thoughts": "without_thoughts",
     "n_unknown_outcome": "unknown_outcome",
     "n_unjudged": "unjudged",
     "n_excluded": "excluded",
@@ -153,6 +161,7 @@ _COLUMNS: Final[dict[str, Callable[[Ensemble], str]]] = {
     "Rule": lambda row: row.rule,
     "Judges": lambda row: row.judges,
     "Flagged": lambda row: wording.proportion(row.flagged),
+    "No thoughts": lambda row: wording.count(row.without_thoughts),
     "Failed / n": lambda row: wording.counts(row.comparison.counts),
     "Gap": lambda row: wording.gap(row.comparison),
     "p": lambda row: wording.p_value(row.comparison.fisher_p),
@@ -176,7 +185,9 @@ def table(rows: Sequence[Ensemble]) -> Table:
         caption=(
             "Union: flagged by any of the judges; intersection: by all; majority: by more than half. Only "
             f"trajectories all of them judged. Flagged: count/n (share in %; {LEVEL_TEXT} {WILSON} "
-            "interval). Gap: flagged less unflagged failure rate in percentage points "
+            "interval). No thoughts: those in which one of the judges had no thought to read, unflagged as "
+            "in the paper; the agreement of judges leaves them out. Gap: flagged less unflagged failure rate "
+            "in percentage points "
             f"({LEVEL_TEXT} {NEWCOMBE} interval); p: {FISHER}. Precision and recall: against a reference "
             f"that is no member ({LEVEL_TEXT} {CLOPPER_PEARSON} interval); it too is a judgement."
         ),

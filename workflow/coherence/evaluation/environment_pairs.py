@@ -87,7 +87,7 @@ def matched(first: MainParts, second: MainParts, marks: dict[str, Marks]) -> Mat
     found = _by_environment(first, second, marks)
     if isinstance(found, Matched):
         return found
-    _, one, other = np.intersect1d(first.outcomes.tasks, second.outcomes.tasks, return_indices=True)
+    _, one, other = np.intersect1d(first.attempts.tasks, second.attempts.tasks, return_indices=True)
     parts = first.parts.take(one), second.parts.take(other)
     return Matched(parts, BY_TASK, found, shared=Shared(reason=found))
 
@@ -112,9 +112,9 @@ class _Marked:
     """A group's attempts with their seeds and contexts; `known` are those that name an environment."""
 
     def __init__(self, main: MainParts, marks: Marks, *, with_context: bool) -> None:
-        rows = main.outcomes.rows
+        rows = main.attempts.rows
         self.main = main
-        self.task = main.outcomes.tasks[main.outcomes.item]
+        self.task = main.attempts.tasks[main.attempts.item]
         self.seed = marks.seed[rows]
         self.context = None if marks.context is None else marks.context[rows]
         self.left_out: dict[str, int] = {}
@@ -139,7 +139,7 @@ def _matched(sides: tuple[_Marked, _Marked], *, with_context: bool) -> Matched |
         side.without(np.isin(keys, common), NOT_SHARED, side.known)
         for side, keys in zip(sides, numbered, strict=True)
     ]
-    built = entries((sides[0].main.outcomes, chosen[0]), (sides[1].main.outcomes, chosen[1]))
+    built = entries((sides[0].main.attempts, chosen[0]), (sides[1].main.attempts, chosen[1]))
     scale = scale_of(sides[0].main.decomposition)
     made = [
         Side(np.searchsorted(common, keys[some]), *given, _contexts(side, some), scale)

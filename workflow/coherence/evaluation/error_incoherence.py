@@ -14,7 +14,7 @@ from coherence.evaluation.decompositions import (
     plain,
 )
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.outcome_kinds import Outcomes, kinds_of, outcomes
+from coherence.evaluation.outcome_kinds import Attempts, attempts_of, kinds_of
 from coherence.evaluation.repeated import Group
 from coherence.incoherence.aggregates import Aggregate, aggregate, ratio_of_sums
 from coherence.incoherence.parts import Parts, incomparable
@@ -51,7 +51,10 @@ class Incoherence(Record, frozen=True):
     @property
     def left_out_text(self) -> str:
         """What was left out and why."""
-        few = {"too few attempts (tasks)": self.found.too_few}
+        few = {
+            "too few attempts (tasks)": self.found.too_few,
+            "one context only (tasks)": self.found.one_context,
+        }
         return wording.left_out(**self.left_out, **few)
 
 
@@ -61,9 +64,9 @@ def incoherence(group: Group, settings: IncoherenceSettings) -> Iterator[Incoher
     if not kinds:
         yield _without_outcomes(group, settings)
     for place, kind in enumerate(kinds):
-        usable = outcomes(group, kind)
+        attempts = attempts_of(group, kind)
         for number, name in enumerate(settings.decompositions_of(kind)):
-            yield _row(usable, name, settings, main=place == 0 and number == 0)
+            yield _row(attempts, name, settings, main=place == 0 and number == 0)
 
 
 def _without_outcomes(group: Group, settings: IncoherenceSettings) -> Incoherence:
@@ -82,10 +85,10 @@ def _without_outcomes(group: Group, settings: IncoherenceSettings) -> Incoherenc
     )
 
 
-def _row(usable: Outcomes, name: str, settings: IncoherenceSettings, *, main: bool) -> Incoherence:
-    group, kind = usable.group, usable.kind
-    parts = decompose(usable, name, settings)
-    plug_in = plain(usable, name, "plug-in", settings.delta)
+def _row(attempts: Attempts, name: str, settings: IncoherenceSettings, *, main: bool) -> Incoherence:
+    group, kind = attempts.group, attempts.kind
+    parts = decompose(attempts, name, settings)
+    plug_in = plain(attempts, name, "plug-in", settings.delta)
     known = plug_in.take(parts.known)
     adds = name != "domingos"
     found = aggregate(parts)
@@ -100,12 +103,12 @@ def _row(usable: Outcomes, name: str, settings: IncoherenceSettings, *, main: bo
         scaffold=group.scaffold,
         backbone=group.backbone,
         plug_in=ratio_of_sums(known.variance, known.error) if adds else None,
-        left_out=usable.left_out,
-        contrary=_contrary(usable),
+        left_out=attempts.left_out,
+        contrary=_contrary(attempts),
         note="; ".join(said for said in (note_of(kind, name), _never_wrong(found), _unequal(parts)) if said),
         simulated=group.simulated,
     )
-    inside = nested_parts(usable, name, settings)
+    inside = nested_parts(attempts, name, settings)
     return row if inside is None else replace(row, **_within(inside, parts))
 
 
@@ -125,10 +128,10 @@ def _within(inside: Nested, parts: Parts) -> dict[str, float | None]:
     return {"sampling": float(inside.sampling[both].mean()), "context": float(inside.context[both].mean())}
 
 
-def _contrary(usable: Outcomes) -> int:
-    if usable.kind != "answer":
+def _contrary(attempts: Attempts) -> int:
+    if attempts.kind != "answer":
         return 0
-    passed = usable.group.frame["passed"].iloc[usable.rows]
-    right = usable.answer == usable.target[usable.item]
+    passed = attempts.group.frame["passed"].iloc[attempts.rows]
+    right = attempts.answer == attempts.target[attempts.item]
     known = passed.notna().to_numpy(dtype=bool)
     return int((passed[known].to_numpy(dtype=bool) != right[known]).sum())

@@ -31,6 +31,7 @@ FIELDS: Final[dict[str, str]] = {
     "variance_of_contexts": "context",
     "tasks_never_wrong": "found.never_wrong",
     "tasks_with_too_few_attempts": "found.too_few",
+    "tasks_of_one_context": "found.one_context",
     "left_out": "left_out_text",
     "n_answer_and_pass_disagree": "contrary",
     "note": "note",

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from coherence.errors import ConfigError
+from coherence.evaluation.repeated import LARGEST
 from coherence.incoherence.contract import KINDS, LENGTHS, LOSSES
 from coherence.incoherence.divergence import DELTA
 from coherence.incoherence.paired import Permutations
@@ -61,8 +62,10 @@ class IncoherenceSettings(Record, frozen=True):
                 )
         if min((self.bins, self.permutations.number, *self.votes)) < 1 or not 0 < self.delta < 1:
             raise ConfigError("incoherence: bins, permutations and votes must be at least 1, delta in (0, 1)")
-        if any(weight < 0 for weight in self.weights.values()):
-            raise ConfigError("incoherence.weights: a weight must be at least 0")
+        if not all(0 <= weight <= LARGEST for weight in self.weights.values()):
+            raise ConfigError(f"incoherence.weights: a weight must be from 0 to {LARGEST:g}")
+        if not abs(self.rubric_best) <= LARGEST:
+            raise ConfigError(f"incoherence.rubric_best: must be a number of at most {LARGEST:g}")
 
     def decompositions_of(self, kind: str) -> tuple[str, ...]:
         """Return the chosen decompositions of a kind, its usual one where none is chosen."""

@@ -13,7 +13,7 @@ from coherence.evaluation.stratum import DIFFICULTY, Stratum, stratum, with_valu
 from coherence.incoherence.aggregates import aggregate
 from coherence.incoherence.parts import Floats, Ints, divided, sums
 from coherence.incoherence.strata import difficulty_for_others, equal_buckets
-from coherence.incoherence.trends import KENDALL, Trend, trend
+from coherence.incoherence.trends import KENDALL, POOLED_KENDALL, Ranked, Trend, pooled_trend, trend
 from coherence.records import Record
 
 
@@ -24,6 +24,11 @@ class Divided(Record, frozen=True, eq=False):
     by: str
     value: Floats
     bucket: Ints
+
+    @property
+    def ranked(self) -> Ranked:
+        """The values of the tasks beside their own incoherence."""
+        return Ranked(self.main.attempts.tasks, self.value, self.main.parts.incoherence)
 
     @property
     def unknown(self) -> int:
@@ -46,11 +51,11 @@ def strata(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[S
 
 def _by_length(main: MainParts, settings: IncoherenceSettings) -> Iterator[Divided]:
     for column in settings.lengths:
-        length, item = main.outcomes.values(column), main.outcomes.item
+        length, item = main.attempts.values(column), main.attempts.item
         known = ~np.isnan(length)
         if known.any():
-            n = np.bincount(item[known], minlength=main.outcomes.items)
-            mean = divided(sums(length[known], item[known], main.outcomes.items), n.astype(float))
+            n = np.bincount(item[known], minlength=main.attempts.items)
+            mean = divided(sums(length[known], item[known], main.attempts.items), n.astype(float))
             yield _divided(main, column, mean, settings)
 
 
@@ -65,12 +70,12 @@ def _by_difficulty(
     used = known if len(known) == len(mains) else mains
     size = len(mains[0].group.tasks)
     difficulty = difficulty_for_others(
-        [main.outcomes.tasks for main in used], [main.parts.error for main in used]
+        [main.attempts.tasks for main in used], [main.parts.error for main in used]
     )
     for main, other, values in zip(mains, used, difficulty, strict=True):
         by_task = np.full(size, np.nan)
-        by_task[other.outcomes.tasks] = values
-        yield _divided(main, DIFFICULTY, by_task[main.outcomes.tasks], settings)
+        by_task[other.attempts.tasks] = values
+        yield _divided(main, DIFFICULTY, by_task[main.attempts.tasks], settings)
 
 
 def _divided(main: MainParts, by: str, value: Floats, settings: IncoherenceSettings) -> Divided:
@@ -88,8 +93,8 @@ def _rows(each: Divided, settings: IncoherenceSettings) -> Iterator[Stratum]:
             yield _with_test(with_values(row, each.value[chosen]), found, each.unknown)
 
 
-def _with_test(row: Stratum, found: Trend, unknown: int) -> Stratum:
-    return replace(row, test=KENDALL, n_test=found.n, tau=found.tau, p=found.p, unknown=unknown)
+def _with_test(row: Stratum, found: Trend, unknown: int, test: str = KENDALL) -> Stratum:
+    return replace(row, test=test, n_test=found.n, tau=found.tau, p=found.p, unknown=unknown)
 
 
 def _together(
@@ -108,13 +113,14 @@ def _together(
             alike = [main for main in mains if (main.kind, main.decomposition) == (kind, decomposition)]
             unknown = sum(each.unknown for each in members)
             unknown += sum(int(main.parts.known.sum()) for main in alike if id(main) not in there)
+            test = pooled_trend([each.ranked for each in members])
             for place in range(settings.bins):
                 chosen = [each.bucket == place for each in members]
                 found = pooled([each.main for each in members], chosen)
                 values = np.concatenate([e.value[c] for e, c in zip(members, chosen, strict=True)])
                 if len(values):
                     row = stratum(members[0].main, ALL_GROUPS, by, place, found)
-                    yield replace(with_values(row, values), unknown=unknown)
+                    yield _with_test(with_values(row, values), test, unknown, POOLED_KENDALL)
 
 
 def _by_name(mains: Sequence[MainParts]) -> Iterator[Stratum]:

@@ -13,7 +13,7 @@ from coherence.evaluation.stratum import DIFFICULTY, WITHIN, Stratum
 from coherence.evaluation.wording import share, span
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
 from coherence.incoherence.paired import SIGN_FLIP
-from coherence.incoherence.trends import KENDALL
+from coherence.incoherence.trends import KENDALL, POOLED_KENDALL
 from coherence.stats.intervals import LEVEL_TEXT
 
 FIELDS: Final[dict[str, str]] = {
@@ -63,7 +63,7 @@ _COLUMNS: Final[dict[str, Callable[[Stratum], str]]] = {
     "Error": lambda row: share(row.found.error),
     "Incoherence": lambda row: share(row.found.incoherence, row.found.jackknife),
     "Tau": lambda row: share(row.tau),
-    "p": lambda row: wording.p_value(row.p),
+    "p": lambda row: wording.p_value(row.p) + (f", n {row.n_test:,}" if row.test else ""),
     "Left out": _left_out,
     "Note": _note,
 }
@@ -86,6 +86,8 @@ def table(rows: Sequence[Stratum], settings: IncoherenceSettings) -> Table:
             "divides them, tasks never wrong left out. Within the task: attempts below against at or above "
             "the task's own median, over tasks with enough attempts in both; p: "
             f"{SIGN_FLIP} ({draws}, or all). {ALL_GROUPS}: buckets as in each group, a task's groups kept "
-            f'together. p are not adjusted. "{BINARY}": such a trend is one of pass rates.'
+            f"together; tau and p: {POOLED_KENDALL}. By scaffold and backbone, which have no order, there is "
+            f'no trend. n: tasks that p rests on. p are not adjusted. "{BINARY}": such a trend is one of '
+            "pass rates."
         ),
     )

@@ -57,7 +57,7 @@ def evaluate_outcomes(
         tuple(row for some in datasets for row in incoherence_strata.strata(some, settings)),
         tuple(row for some in datasets for row in incoherence_paired.pairs(some, settings)),
         tuple(row for some in datasets for row in ensembling.ensembling(some, settings)),
-        tuple(row for group in members for row in severity.severities(group, settings)),
+        tuple(row for some in datasets for row in severity.severities(some, settings)),
         tuple(mitigation.failing_tasks(members, settings)),
         tuple(meeting.meetings(members, judged, judges, settings)),
     )

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from coherence.evaluation.decompositions import decompose
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.outcome_kinds import Outcomes, kinds_of, outcomes
+from coherence.evaluation.outcome_kinds import Attempts, attempts_of, kinds_of
 from coherence.evaluation.repeated import Group
 from coherence.incoherence.aggregates import Aggregate, aggregate, delta_t, jackknife_t
 from coherence.incoherence.parts import Bools, Parts, incomparable, joined, sums
@@ -18,26 +18,26 @@ ALL_GROUPS: Final = "all groups"
 
 
 class MainParts(Record, frozen=True, eq=False):
-    """A group's outcomes of one kind with their parts by the main decomposition of that kind."""
+    """A group's attempts of one kind with their parts by the main decomposition of that kind."""
 
-    outcomes: Outcomes
+    attempts: Attempts
     decomposition: str
     parts: Parts
 
     @property
     def group(self) -> Group:
         """The group."""
-        return self.outcomes.group
+        return self.attempts.group
 
     @property
     def dataset(self) -> str:
         """The group's dataset."""
-        return self.outcomes.group.dataset
+        return self.attempts.group.dataset
 
     @property
     def kind(self) -> str:
         """The kind of outcome."""
-        return self.outcomes.kind
+        return self.attempts.kind
 
 
 def main_parts(group: Group, settings: IncoherenceSettings, kind: str | None = None) -> MainParts | None:
@@ -45,7 +45,7 @@ def main_parts(group: Group, settings: IncoherenceSettings, kind: str | None = N
     kinds = kinds_of(group, settings)
     if not kinds or (kind is not None and kind not in kinds):
         return None
-    found = outcomes(group, kind or kinds[0])
+    found = attempts_of(group, kind or kinds[0])
     name = settings.decompositions_of(found.kind)[0]
     return MainParts(found, name, decompose(found, name, settings))
 
@@ -77,7 +77,7 @@ def pooled(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Aggregate:
 def summed_by_task(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Parts:
     """Return the sums over groups of the parts of each task, of those of the chosen that are known."""
     parts = joined([main.parts.take(some) for main, some in zip(mains, chosen, strict=True)])
-    task = np.concatenate([main.outcomes.tasks[some] for main, some in zip(mains, chosen, strict=True)])
+    task = np.concatenate([main.attempts.tasks[some] for main, some in zip(mains, chosen, strict=True)])
     known = parts.take(parts.known)
     tasks, cluster = np.unique(task[parts.known], return_inverse=True)
     n, error, bias, variance = (

@@ -34,7 +34,8 @@ class Meeting(Record, frozen=True):
     `flagged` and `others` are the parts of tasks with and without a flagged attempt; `with_bias` and
     `with_variance` say how the share of a task's attempts that is flagged goes with its parts; `within` is
     the gap in failure rate of flagged less other attempts, tasks being strata. `unjudged` attempts are left
-    out, as are those of unknown outcome and those `without_trajectory`.
+    out, as are those of unknown outcome and those `without_trajectory`; those `without_thoughts` count as
+    unflagged.
     """
 
     dataset: str
@@ -54,6 +55,7 @@ class Meeting(Record, frozen=True):
     unjudged: int
     unknown_outcome: int
     without_trajectory: int = 0
+    without_thoughts: int = 0
     simulated: str = ""
 
     @property
@@ -110,11 +112,8 @@ def _rows_of(group: Group, by_id: Mapping[tuple[str, str], Row]) -> list[Row]:
 def _meeting(main: MainParts, split: Split, found: int) -> Meeting:
     """Return one judge on one group, `found` of whose attempts have a trajectory."""
     sides = [(row, True) for row in split.risky] + [(row, False) for row in split.safe]
-    attempts = [
-        Attempt(row.task, flagged, row.outcome == "failed")
-        for row, flagged in sides
-        if row.outcome != "unknown"
-    ]
+    used = [(row, flagged) for row, flagged in sides if row.outcome != "unknown"]
+    attempts = [Attempt(row.task, flagged, row.outcome == "failed") for row, flagged in used]
     share = _share_flagged(main, attempts)
     parts, known = main.parts, ~np.isnan(share) & main.parts.known
     strata = list(_strata(attempts))
@@ -140,6 +139,7 @@ def _meeting(main: MainParts, split: Split, found: int) -> Meeting:
         unjudged=split.unjudged + split.missing,
         unknown_outcome=len(sides) - len(attempts),
         without_trajectory=len(main.group.frame) - found,
+        without_thoughts=sum(row.verdicts[split.reading.judge].substrate == "none" for row, _ in used),
         simulated=main.group.simulated,
     )
 
@@ -151,7 +151,7 @@ def _share_flagged(main: MainParts, attempts: Sequence[Attempt]) -> Floats:
         count = counts.setdefault(attempt.task, [0, 0])
         count[0] += attempt.flagged
         count[1] += 1
-    names = [str(main.group.tasks[task]) for task in main.outcomes.tasks]
+    names = [str(main.group.tasks[task]) for task in main.attempts.tasks]
     return np.array([np.nan if name not in counts else counts[name][0] / counts[name][1] for name in names])
 
 
@@ -200,6 +200,7 @@ FIELDS: Final[dict[str, str]] = {
     "n_unjudged": "unjudged",
     "n_unknown_outcome": "unknown_outcome",
     "n_without_trajectory": "without_trajectory",
+    "n_without_thoughts": "without_thoughts",
     "simulated": "simulated",
 }
 
@@ -223,6 +224,7 @@ _COLUMNS: Final[dict[str, Callable[[Meeting], str]]] = {
     "Reading": lambda row: row.reading,
     "Tasks": lambda row: wording.count(row.tasks),
     "Flagged": lambda row: f"{row.flags:,}/{row.attempts:,}",
+    "No thoughts": lambda row: wording.count(row.without_thoughts),
     "Tasks with a flag": lambda row: _side(row.flagged),
     "Tasks without": lambda row: _side(row.others),
     "Tau with bias": lambda row: _tau(row.with_bias),
@@ -248,6 +250,7 @@ def table(rows: Sequence[Meeting]) -> Table:
         name="meeting",
         title="Flags and the parts of error: bias between tasks, scatter within them",
         caption=(
+            "No thoughts: attempts in which the judge had no thought to read, unflagged as in the paper. "
             "Tasks with and without a flagged attempt: error = bias + variance by the group's main "
             f"decomposition, and incoherence ({LEVEL_TEXT} {JACKKNIFE_T} interval). Tau: {KENDALL}, of the "
             "share of a task's attempts that is flagged with its bias and with its variance. Gap within "

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from coherence.evaluation import wording
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.losses import failed_tests
 from coherence.evaluation.main_parts import MainParts, main_parts
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, proportion_fields
 from coherence.evaluation.repeated import Group
-from coherence.evaluation.severity import failed_tests
 from coherence.incoherence.parts import Floats, Ints
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
@@ -142,7 +142,7 @@ def _parts_by_task(main: MainParts) -> dict[int, tuple[float, float, float]]:
     parts = main.parts
     return {
         int(task): (float(parts.error[place]), float(parts.bias[place]), float(parts.variance[place]))
-        for place, task in enumerate(main.outcomes.tasks)
+        for place, task in enumerate(main.attempts.tasks)
         if parts.known[place]
     }
 

@@ -7,13 +7,13 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from coherence.evaluation.outcome_kinds import Outcomes
+from coherence.evaluation.outcome_kinds import Attempts
 from coherence.evaluation.outcome_vectors import PASSED, read_probabilities
 from coherence.incoherence.parts import Bools, Floats, Ints, divided, sums
 from coherence.incoherence.shared_environments import Entries
 from coherence.incoherence.squares import BRIER, KOHAVI_WOLPERT
 
-Taken = tuple[Outcomes, Bools]
+Taken = tuple[Attempts, Bools]
 Built = tuple[Floats, Entries]
 
 
@@ -32,8 +32,8 @@ def scale_of(decomposition: str) -> float:
 
 
 def _texts(side: Taken, column: str) -> list[str]:
-    outcomes, chosen = side
-    texts: list[str] = outcomes.group.frame[column].iloc[outcomes.rows[chosen]].tolist()
+    attempts, chosen = side
+    texts: list[str] = attempts.group.frame[column].iloc[attempts.rows[chosen]].tolist()
     return texts
 
 
@@ -48,8 +48,8 @@ def _passes(first: Taken, second: Taken) -> tuple[Built, Built]:
 
 
 def _one_hot(side: Taken, codes: Ints | Floats) -> Built:
-    outcomes, chosen = side
-    wrong = outcomes.answer[chosen] != outcomes.target[outcomes.item[chosen]]
+    attempts, chosen = side
+    wrong = attempts.answer[chosen] != attempts.target[attempts.item[chosen]]
     n = len(wrong)
     return 2.0 * wrong, Entries(np.arange(n), np.asarray(codes, np.int64), np.ones(n))
 
@@ -59,15 +59,15 @@ def _numbers(first: Taken, second: Taken) -> tuple[Built, Built]:
 
 
 def _number(side: Taken) -> Built:
-    outcomes, chosen = side
-    value, item = np.asarray(outcomes.answer[chosen], float), outcomes.item[chosen]
+    attempts, chosen = side
+    value, item = np.asarray(attempts.answer[chosen], float), attempts.item[chosen]
     n = len(value)
     # About the mean of its task, for squares of large numbers would swallow their differences.
     mean = divided(
-        sums(value, item, outcomes.items), np.bincount(item, minlength=outcomes.items).astype(float)
+        sums(value, item, attempts.items), np.bincount(item, minlength=attempts.items).astype(float)
     )
     vectors = Entries(np.arange(n), np.zeros(n, np.int64), value - mean[item])
-    return (value - np.asarray(outcomes.target, float)[item]) ** 2, vectors
+    return (value - np.asarray(attempts.target, float)[item]) ** 2, vectors
 
 
 def _tests(first: Taken, second: Taken) -> tuple[Built, Built]:
@@ -76,14 +76,14 @@ def _tests(first: Taken, second: Taken) -> tuple[Built, Built]:
 
 def _test_results(side: Taken) -> Built:
     """Return vectors whose squared distances are means over the tests that the group has of the task."""
-    outcomes, chosen = side
+    attempts, chosen = side
     texts = _texts(side, "tests")
     length = np.fromiter(map(len, texts), np.int64, len(texts))
     owner = np.repeat(np.arange(len(texts)), length)
     passed = np.flatnonzero(np.frombuffer("".join(texts).encode("ascii"), dtype=np.uint8) == PASSED)
     place = passed - (np.cumsum(length) - length)[owner[passed]]
-    assert outcomes.vectors is not None  # noqa: S101 - tests are vectors
-    width = outcomes.vectors.width[outcomes.item[chosen]].astype(float)
+    assert attempts.vectors is not None  # noqa: S101 - tests are vectors
+    width = attempts.vectors.width[attempts.item[chosen]].astype(float)
     loss = 1 - np.bincount(owner[passed], minlength=len(texts)) / width
     return loss, Entries(owner[passed], place, 1 / np.sqrt(width[owner[passed]]))
 

@@ -1,6 +1,6 @@
 """The outcomes of a group as numbers to decompose: answers, tests, probabilities, numbers, passes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -15,14 +15,16 @@ from coherence.incoherence.parts import Bools, Floats, Ints
 from coherence.incoherence.squares import Vectors
 from coherence.records import Record
 
+DECIDES: Final = "outcomes.NAME.kind decides"  # which of two kinds that attempts of one group have
 TARGETS: Final = {"answer": "target", "probabilities": "target", "number": "target_number"}
 
 
-class Outcomes(Record, frozen=True, eq=False):
-    """A group's usable attempts of one kind, sorted by item (a task); `rows` are their places in the group.
+class Attempts(Record, frozen=True, eq=False):
+    """A group's attempts with an outcome of one kind, sorted by item (a task).
 
-    `tasks` numbers each item's task in the dataset. `answer` and `target` are codes of answers, or for
-    numbers the numbers; vectors stand in `vectors`. `left_out` counts attempts by reason.
+    `rows` are their places in the group; `tasks` numbers each item's task in the dataset. `answer` and
+    `target` are codes of answers, or for numbers the numbers; vectors stand in `vectors`. `left_out` counts
+    attempts by reason.
     """
 
     group: Group
@@ -40,14 +42,14 @@ class Outcomes(Record, frozen=True, eq=False):
         """The number of tasks."""
         return len(self.tasks)
 
-    def only(self, chosen: Bools) -> "Outcomes":
+    def only(self, chosen: Bools) -> "Attempts":
         """Return some of the attempts; all items stay, some without attempts."""
         vectors = self.vectors
         if vectors is not None:
             cells = np.repeat(chosen, vectors.width[vectors.item])
             vectors = Vectors(vectors.item[chosen], vectors.width, vectors.values[cells], vectors.target)
         answer = self.answer[chosen] if len(self.answer) else self.answer
-        return Outcomes(
+        return Attempts(
             self.group,
             self.kind,
             self.rows[chosen],
@@ -64,18 +66,23 @@ class Outcomes(Record, frozen=True, eq=False):
         return np.asarray(self.group.numbers(column)[self.rows])
 
     def contexts(self) -> Ints | None:
-        """Return the contexts of the attempts as codes, -1 where unknown; None where there is none at all."""
-        if not self.group.frame["context"].notna().any():
+        """Return the contexts of the attempts as codes, None where no context of the group is known.
+
+        An attempt of unknown context is a context of its own: it shares nothing that is known.
+        """
+        if not self.group.known("context").any():
             return None
-        codes, _ = pd.factorize(self.group.frame["context"].astype(object))
-        return np.asarray(codes[self.rows], dtype=np.int64)
+        codes = pd.factorize(self.group.frame["context"].astype(object))[0][self.rows]
+        unknown = codes < 0
+        return np.where(unknown, codes.max(initial=0) + np.cumsum(unknown), codes).astype(np.int64)
 
 
 def kinds_of(group: Group, settings: IncoherenceSettings) -> tuple[str, ...]:
     """Return the kinds of outcome of a group, the most telling first and pass or fail last.
 
-    A kind without any target counts only where there is no other, so that its attempts are left out by name.
-    Raise InputError where different attempts have different kinds and none is named in the settings.
+    Of two kinds that each have attempts of their own, only the one more attempts have is there, unless the
+    settings name another: a group is not compared by two halves of itself. A kind without any target counts
+    only where there is no other, so that its attempts are left out by name.
     """
     there = {kind: _there(group, kind) for kind in KINDS}
     found = [kind for kind in KINDS if there[kind].any()]
@@ -83,15 +90,18 @@ def kinds_of(group: Group, settings: IncoherenceSettings) -> tuple[str, ...]:
     named = settings.kinds.get(group.dataset)
     if named is not None:
         return tuple(kind for kind in found if kind in (named, "passed"))
-    telling = [kind for kind in found if kind != "passed"]
-    for place, one in enumerate(telling):
-        for other in telling[place + 1 :]:
-            if (there[one] & ~there[other]).any() and (there[other] & ~there[one]).any():
-                raise InputError(
-                    f"outcomes: dataset {group.dataset!r}, group {group.name!r}: some attempts have only "
-                    f"`{one}`, others only `{other}`; name the dataset's `kind` of outcome in the config"
-                )
-    return tuple(found)
+    chosen: list[str] = []
+    for kind in sorted(found, key=lambda kind: -int(there[kind].sum())):
+        if not any(_apart(kind, other, there) for other in chosen):
+            chosen.append(kind)
+    return tuple(kind for kind in found if kind in chosen)
+
+
+def _apart(one: str, other: str, there: Mapping[Any, Bools]) -> bool:
+    """Return whether each of two kinds has attempts that the other has not; pass or fail goes with any."""
+    if "passed" in (one, other):
+        return False
+    return bool((there[one] & ~there[other]).any() and (there[other] & ~there[one]).any())
 
 
 def _there(group: Group, kind: str) -> Bools:
@@ -99,10 +109,18 @@ def _there(group: Group, kind: str) -> Bools:
     return known & group.known(TARGETS[kind]) if kind in TARGETS else known
 
 
-def outcomes(group: Group, kind: str) -> Outcomes:
-    """Return the attempts of a group that have an outcome of a kind, the others counted by reason."""
+def attempts_of(group: Group, kind: str) -> Attempts:
+    """Return the attempts of a group that have an outcome of a kind, the others counted by reason.
+
+    Raise InputError, naming the group, where a table was not read from a file and has no such outcomes.
+    """
     left_out = dict(group.left_out)
-    keep = _keep(group.known(kind), f"no {_NAMES[kind]}", left_out)
+    keep = np.ones(len(group.frame), np.bool_)
+    there = {one: _there(group, one) for one in KINDS}
+    for other in (one for one in KINDS if _apart(kind, one, there)):
+        reason = f"only {_NAMES[other]}, not {_NAMES[kind]}: {DECIDES}"
+        keep = _keep(group.known(kind) | ~there[other], reason, left_out, keep)
+    keep = _keep(group.known(kind), f"no {_NAMES[kind]}", left_out, keep)
     target = TARGETS.get(kind)
     if target is not None:
         keep = _keep(group.known(target), "no target", left_out, keep)
@@ -113,15 +131,18 @@ def outcomes(group: Group, kind: str) -> Outcomes:
     rows = np.flatnonzero(keep)
     tasks, item = np.unique(group.task[rows], return_inverse=True)
     first = np.searchsorted(item, np.arange(len(tasks)))
-    answer, goal, vectors = _BUILD[kind](group.frame.iloc[rows], item, first)
-    return Outcomes(group, kind, rows, item, tasks, answer, goal, vectors, left_out)
+    try:
+        answer, goal, vectors = _BUILD[kind](group.frame.iloc[rows], item, first)
+    except InputError as error:
+        raise InputError(f"outcomes: dataset {group.dataset!r}, group {group.name!r}: {error}") from error
+    return Attempts(group, kind, rows, item, tasks, answer, goal, vectors, left_out)
 
 
-def _keep(good: Bools, reason: str, left_out: dict[str, int], among: Bools | None = None) -> Bools:
-    lost = ~good if among is None else among & ~good
+def _keep(good: Bools, reason: str, left_out: dict[str, int], among: Bools) -> Bools:
+    lost = among & ~good
     if lost.any():
         left_out[reason] = left_out.get(reason, 0) + int(lost.sum())
-    return good if among is None else among & good
+    return among & good
 
 
 def _one_target(group: Group, column: str, among: Bools) -> Bools:

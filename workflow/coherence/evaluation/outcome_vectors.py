@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import chain
+from math import fsum
 from typing import Any, Final
 
 import msgspec
@@ -9,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from coherence.errors import InputError
-from coherence.incoherence.parts import Floats, Ints, sums
+from coherence.incoherence.contract import SUM_TOLERANCE
+from coherence.incoherence.parts import Ints
 from coherence.incoherence.squares import Vectors
 
 NO_RESULT: Final = ord("-")
 PASSED: Final = ord("1")
-TOLERANCE: Final = 0.01  # by which probabilities may miss 1, for they are often written rounded
 
 
 def test_vectors(tests: "pd.Series[Any]", item: Ints, first: Ints) -> Vectors:
@@ -37,8 +38,7 @@ def test_vectors(tests: "pd.Series[Any]", item: Ints, first: Ints) -> Vectors:
 def probability_vectors(given: Sequence[str], item: Ints, target: Sequence[str]) -> Vectors:
     """Return the vectors of attempts sorted by item; an option an attempt does not name has probability 0.
 
-    `given` are JSON objects from option to probability, `target` the right option of each item. Raise
-    InputError where they are no probabilities.
+    `given` is what `read_probabilities` reads, `target` the right option of each item.
     """
     read = read_probabilities(given)
     length = np.fromiter(map(len, read), np.int64, len(read))
@@ -46,7 +46,6 @@ def probability_vectors(given: Sequence[str], item: Ints, target: Sequence[str])
     names = [*chain.from_iterable(read), *target]
     codes, options = pd.factorize(np.array(names, dtype=object), sort=True)
     attempt = np.repeat(np.arange(len(read)), length)
-    _check(value, sums(value, attempt, len(read)), given)
     owner = np.concatenate([item[attempt], np.arange(len(target))])
     keys, places = np.unique(owner * len(options) + codes, return_inverse=True)
     width = np.bincount(keys // max(1, len(options)), minlength=len(target))
@@ -60,18 +59,18 @@ def probability_vectors(given: Sequence[str], item: Ints, target: Sequence[str])
 
 
 def read_probabilities(given: Sequence[str]) -> list[dict[str, float]]:
-    """Return JSON objects from option to probability; InputError where they are none."""
+    """Return JSON objects from option to probability, each divided by its sum; InputError for any other."""
     try:
-        return msgspec.json.decode("[" + ",".join(given) + "]", type=list[dict[str, float]])
+        read = msgspec.json.decode("[" + ",".join(given) + "]", type=list[dict[str, float]])
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise InputError(f"outcomes: `probabilities` must be JSON objects of numbers: {error}") from error
+        raise InputError(f"`probabilities` must be JSON objects of numbers: {error}") from error
+    return [_shares(each, text) for each, text in zip(read, given, strict=True)]
 
 
-def _check(value: Floats, total: Floats, given: Sequence[str]) -> None:
-    off = np.flatnonzero(np.abs(total - 1) > TOLERANCE)
-    if len(off):
-        raise InputError(
-            f"outcomes: `probabilities` {given[off[0]][:80]} add up to {total[off[0]]:.3g}; they must to 1"
-        )
-    if len(value) and (value.min() < 0 or value.max() > 1):
-        raise InputError("outcomes: `probabilities` must lie between 0 and 1")
+def _shares(given: dict[str, float], text: str) -> dict[str, float]:
+    total = fsum(given.values())
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InputError(f"`probabilities` {text[:80]} add up to {total:.3g}; they must to 1")
+    if not all(0 <= share <= 1 for share in given.values()):
+        raise InputError(f"`probabilities` {text[:80]} must lie between 0 and 1")
+    return {option: share / total for option, share in given.items()}

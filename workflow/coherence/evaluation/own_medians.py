@@ -28,15 +28,15 @@ def own_medians(mains: Sequence[MainParts], settings: IncoherenceSettings) -> It
 
 
 def _sides(main: MainParts, column: str, settings: IncoherenceSettings) -> tuple[MainParts, MainParts] | None:
-    outcomes, length = main.outcomes, main.outcomes.values(column)
+    attempts, length = main.attempts, main.attempts.values(column)
     if np.isnan(length).all():
         return None
     # Biased estimates depend on the number of attempts: for them both halves are made equal.
     divide = halves if main.parts.estimator == "unbiased" else equal_halves
-    half = divide(outcomes.item, length, outcomes.items)
+    half = divide(attempts.item, length, attempts.items)
     below, above = (
         MainParts(some, main.decomposition, decompose(some, main.decomposition, settings))
-        for some in (outcomes.only(half == side) for side in HALVES)
+        for some in (attempts.only(half == side) for side in HALVES)
     )
     return below, above
 

@@ -1,26 +1,30 @@
 """How often and how badly attempts fail, and how far their losses scatter, each apart from the others."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from coherence.evaluation import wording
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.outcome_kinds import TARGETS, outcomes
+from coherence.evaluation.losses import Measured, measured_losses, used_attempts
+from coherence.evaluation.main_parts import ALL_GROUPS
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.repeated import Group
 from coherence.evaluation.wording import share
-from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, Aggregate, aggregate
+from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, Aggregate, aggregate, delta_t, jackknife_t
 from coherence.incoherence.contract import LOSSES
 from coherence.incoherence.distances import absolute, weighted
-from coherence.incoherence.parts import Bools, Floats, Ints, Parts
+from coherence.incoherence.parts import Floats, Ints, Parts, sums
 from coherence.incoherence.severity import RATE_T, Severity, severity
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
 
 WEIGHTED: Final = "weighted"
+NO_ATTEMPT: Final = "no attempt has all of these losses"
 NAMES: Final = {
     "tests": "share of failed tests",
     "reward": "1 - reward",
@@ -36,7 +40,8 @@ class SeverityRow(Record, frozen=True):
     """Rate, severity and scatter of one loss in one group.
 
     `scatter` decomposes the distance |loss - loss'|: error is the mean loss, variance half the mean distance
-    of two attempts. `left_out` counts attempts of known outcome without the loss.
+    of two attempts. `no_loss` counts attempts of known outcome without the loss, or without one of those
+    weighed together. `note` says why a weighted sum has no value, or what it leaves out.
     """
 
     dataset: str
@@ -47,80 +52,94 @@ class SeverityRow(Record, frozen=True):
     scatter: Aggregate
     no_outcome: int = 0
     no_loss: int = 0
+    note: str = ""
     simulated: str = ""
 
 
-def severities(group: Group, settings: IncoherenceSettings) -> Iterator[SeverityRow]:
-    """Yield a row for each loss that the attempts have, then one for their weighted sum if several."""
-    losses = {name: loss for name in LOSSES if (loss := _loss(group, name, settings)) is not None}
-    for name, loss in losses.items():
-        yield _row(group, name, {name: loss}, {name: 1.0})
-    losses = {name: loss for name, loss in losses.items() if not np.isnan(loss).all()}
-    if len(losses) > 1:
-        weights = {name: settings.weights.get(name, 1.0) for name in losses}
-        yield _row(group, WEIGHTED, losses, weights)
+def severities(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[SeverityRow]:
+    """Yield the rows of the groups of one dataset, then those of all groups together.
+
+    A row for each loss that a group's attempts have, then one for their weighted sum if several. All groups
+    together: a row for each loss that two of them have, then the weighted sum of those that every group with
+    any has, or why there is none.
+    """
+    measured = [measured_losses(group, settings) for group in groups]
+    for each in measured:
+        for name in each.losses:
+            yield _row(each.group.name, [each], name, {name: 1.0})
+        if len(each.known) > 1:
+            yield _row(each.group.name, [each], WEIGHTED, _weights(each.known, settings))
+    some = [each for each in measured if each.known]
+    if len(some) > 1:
+        yield from _together(measured, some, settings)
 
 
-def _loss(group: Group, name: str, settings: IncoherenceSettings) -> Floats | None:
-    """Return the loss of each attempt, NaN where it is unknown; None where the group has none to speak of."""
-    if not group.known(name).any():
-        return None
-    if name == "tests":
-        return failed_tests(group)
-    values = group.numbers(name)
-    if name == "number":
-        return np.asarray(np.abs(values - group.numbers(TARGETS["number"])))
-    if name == "reward":
-        # A reward of 0 or 1 is pass or fail over again.
-        partial = ~np.isin(values[~np.isnan(values)], (0.0, 1.0))
-        return _below(1, values) if partial.any() else None
-    return _below(settings.rubric_best, values) if name == "rubric" else values
-
-
-def _below(best: float, values: Floats) -> Floats:
-    """Return how far below the best values are; unknown of all where one is above it: it is not the best."""
-    return np.full(len(values), np.nan) if (values > best).any() else best - values
-
-
-def failed_tests(group: Group) -> Floats:
-    """Return the share of its task's tests that each attempt failed, NaN where it has no result."""
-    loss = np.full(len(group.frame), np.nan)
-    usable = outcomes(group, "tests")
-    if usable.vectors is not None:
-        width = usable.vectors.width[usable.item]
-        passed = np.bincount(
-            np.repeat(np.arange(len(width)), width),
-            weights=usable.vectors.values,
-            minlength=len(width),
+def _together(
+    measured: Sequence[Measured], some: Sequence[Measured], settings: IncoherenceSettings
+) -> Iterator[SeverityRow]:
+    there = Counter(name for each in some for name in each.known)
+    names = [name for name in LOSSES if name in there]
+    for name in names:
+        if there[name] > 1:
+            yield _row(ALL_GROUPS, measured, name, {name: 1.0})
+    common = [name for name in names if there[name] == len(some)]
+    if len(common) > 1:
+        others = ", ".join(name for name in names if name not in common)
+        row = _row(ALL_GROUPS, measured, WEIGHTED, _weights(common, settings))
+        yield replace(
+            row, note="; ".join(filter(None, (row.note, others and f"not in all groups: {others}")))
         )
-        loss[usable.rows] = 1 - passed / width
-    return loss
+    elif len(names) > 1:
+        shared = f"{common[0]} only" if common else "none"
+        first = measured[0].group
+        yield SeverityRow(
+            dataset=first.dataset,
+            group=ALL_GROUPS,
+            loss=WEIGHTED,
+            weights="",
+            found=Severity(0, 0, 0),
+            scatter=Aggregate(0),
+            note=f"of {', '.join(names)} the groups share {shared}: nothing to weigh together",
+            simulated=first.simulated,
+        )
 
 
-def _row(group: Group, name: str, losses: dict[str, Floats], weights: dict[str, float]) -> SeverityRow:
-    known_outcome = group.known("passed")
-    known_loss = ~np.isnan(np.stack([losses[each] for each in losses])).any(axis=0)
-    used = known_outcome & known_loss
-    item, items = _items(group, used)
-    failed = ~group.frame["passed"].to_numpy(dtype=bool, na_value=True)[used]
-    chosen = {each: loss[used] for each, loss in losses.items()}
-    total = np.asarray(sum(weights[each] * chosen[each] for each in chosen))
+def _weights(names: Sequence[str], settings: IncoherenceSettings) -> dict[str, float]:
+    return {name: settings.weights.get(name, 1.0) for name in names}
+
+
+def _row(group: str, measured: Sequence[Measured], name: str, weights: dict[str, float]) -> SeverityRow:
+    """Return the row of some losses, of one group or of all together with a task's groups kept together."""
+    parts = [used_attempts(each, weights) for each in measured]
+    tasks = np.concatenate([each.tasks for each in parts])
+    before = np.cumsum([0, *(len(each.tasks) for each in parts)])
+    item = np.concatenate([each.item + start for each, start in zip(parts, before[:-1], strict=True)])
+    failed = np.concatenate([each.failed for each in parts])
+    losses = {each: np.concatenate([part.losses[each] for part in parts]) for each in weights}
+    total = np.asarray(sum(weights[each] * losses[each] for each in losses))
+    first = measured[0].group
     return SeverityRow(
-        dataset=group.dataset,
-        group=group.name,
+        dataset=first.dataset,
+        group=group,
         loss=name,
-        weights=", ".join(f"{each} {weights[each]:g}" for each in losses) if name == WEIGHTED else "",
-        found=severity(item, failed, total, items),
-        scatter=aggregate(_scatter(item, items, chosen, weights)),
-        no_outcome=int((~known_outcome).sum()),
-        no_loss=int((known_outcome & ~known_loss).sum()),
-        simulated=group.simulated,
+        weights=", ".join(f"{each} {weight:g}" for each, weight in weights.items())
+        if name == WEIGHTED
+        else "",
+        found=severity(item, failed, total, len(tasks), tasks if len(measured) > 1 else None),
+        scatter=_clustered(_scatter(item, len(tasks), losses, weights), tasks),
+        no_outcome=sum(each.no_outcome for each in parts),
+        no_loss=sum(each.no_loss for each in parts),
+        note=NO_ATTEMPT if name == WEIGHTED and not len(item) else "",
+        simulated=first.simulated,
     )
 
 
-def _items(group: Group, used: Bools) -> tuple[Ints, int]:
-    tasks, item = np.unique(group.task[used], return_inverse=True)
-    return item, len(tasks)
+def _clustered(parts: Parts, tasks: Ints) -> Aggregate:
+    """Return the aggregate of the items, whose intervals keep those of one task together."""
+    known = parts.take(parts.known)
+    names, cluster = np.unique(tasks[parts.known], return_inverse=True)
+    variance, error = (sums(field, cluster, len(names)) for field in (known.variance, known.error))
+    return replace(aggregate(parts), jackknife=jackknife_t(variance, error), delta=delta_t(variance, error))
 
 
 def _scatter(item: Ints, items: int, losses: dict[str, Floats], weights: dict[str, float]) -> Parts:
@@ -143,6 +162,7 @@ FIELDS: Final[dict[str, str]] = {
     "tasks_with_too_few_attempts": "scatter.too_few",
     "n_no_outcome": "no_outcome",
     "n_no_loss": "no_loss",
+    "note": "note",
     "simulated": "simulated",
 }
 
@@ -160,6 +180,7 @@ _COLUMNS: Final[dict[str, Callable[[SeverityRow], str]]] = {
     "Left out": lambda row: wording.left_out(
         no_outcome=row.no_outcome, no_loss=row.no_loss, **{"too few attempts (tasks)": row.scatter.too_few}
     ),
+    "Note": lambda row: row.note or wording.NONE,
 }
 
 
@@ -179,6 +200,8 @@ def table(rows: Sequence[SeverityRow]) -> Table:
             f"incoherence: sum of scatter / sum of losses ({LEVEL_TEXT} {JACKKNIFE_T} interval). A test "
             "without a result counts as failed. Where a reward is above 1 or a rubric score above "
             "`rubric_best`, the group has no such loss. Weighted: losses times their weights, each distance "
-            "apart."
+            f"apart, of attempts that have all of them. {ALL_GROUPS}: each group's tasks count alike, its "
+            f"intervals ({DELTA_T} for the rate) keep a task's groups together; weighted: the losses that "
+            "every group with any has."
         ),
     )

@@ -70,7 +70,7 @@ def describe(rows: Sequence[Votes]) -> str:
         f"{row.dataset}, {row.rule} of {row.votes}: error {share(row.error, row.error_interval)}, "
         f"n = {row.tasks:,}"
         for row in rows
-        if row.group == ALL_GROUPS or row.dataset in alone
+        if row.error is not None and (row.group == ALL_GROUPS or row.dataset in alone)
     )
     return one_line(f"Error against the number of votes. {said or 'None'}.")
 
@@ -80,12 +80,13 @@ def _caption(rows: Sequence[Votes]) -> str:
         return "No group has outcomes to vote on."
     note = simulation_note((row.dataset, row.simulated) for row in rows)
     return (
-        f"{note} Exact expectations over all subsets of a task's attempts. Colour: all groups of the "
+        f"{note} Exact expectations over all subsets of a task's attempts, or over one attempt of each of "
+        f"as many prompt contexts where attempts share them. Colour: all groups of the "
         f"dataset together (or its only group), a task's groups kept together; bars: {LEVEL_TEXT} interval "
         f"over tasks ({DELTA_T} for error, {JACKKNIFE_T} for incoherence). Open: single attempts at the "
         "same tasks. Grey: single groups. n: tasks of groups with enough attempts; for incoherence of a "
-        "majority twice as many, two ensembles without a common attempt. Lines end where more than "
-        f"{100 * LOST:.0f} % of the tasks have too few attempts."
+        "majority twice as many, two ensembles without a common attempt (context). Lines end where more "
+        f"than {100 * LOST:.0f} % of the tasks have too few attempts, or were not computed."
     ).strip()
 
 
@@ -140,7 +141,8 @@ def _top(curves: dict[str, list[Votes]]) -> float:
     """Return where the axis of errors ends: those of numbers and in nats have no greatest value."""
     rows = [row for members in curves.values() for row in members]
     ends = [row.error_interval.high for row in rows if row.error_interval is not None]
-    highest = max([*(row.error for row in rows), *(row.error_of_one for row in rows)])
+    errors = [row.error for row in rows] + [row.error_of_one for row in rows]
+    highest = max((error for error in errors if error is not None), default=1.0)
     return 1 if highest <= 1 else 1.05 * max([highest, *ends])
 
 

@@ -24,8 +24,8 @@ class Aggregate(Record, frozen=True):
     """Means over the items with enough attempts and incoherence = sum of variances / sum of errors.
 
     `incoherence` is None where nothing was wrong or the parts do not add up; `never_wrong` counts items
-    without error among `items`, `too_few` those left out for too few attempts. Intervals need two items that
-    are ever wrong.
+    without error among `items`. `too_few` and `one_context` count items left out: those without two attempts,
+    and those whose attempts share one context. Intervals need two items that are ever wrong.
     """
 
     items: int
@@ -40,14 +40,16 @@ class Aggregate(Record, frozen=True):
     delta: Interval | None = None
     never_wrong: int = 0
     too_few: int = 0
+    one_context: int = 0
 
 
 def aggregate(parts: Parts) -> Aggregate:
     """Return the means, the ratio of sums and both intervals of a group's items."""
     known = parts.take(parts.known)
-    too_few = len(parts.n) - len(known.n)
+    alone = int((parts.n[~parts.known] < 2).sum())
+    one_context = len(parts.n) - len(known.n) - alone
     if not len(known.n):
-        return Aggregate(0, too_few=too_few)
+        return Aggregate(0, too_few=alone, one_context=one_context)
     ratio = ratio_of_sums(known.variance, known.error)
     return Aggregate(
         items=len(known.n),
@@ -61,7 +63,8 @@ def aggregate(parts: Parts) -> Aggregate:
         jackknife=jackknife_t(known.variance, known.error),
         delta=delta_t(known.variance, known.error),
         never_wrong=int((known.error == 0).sum()),
-        too_few=too_few,
+        too_few=alone,
+        one_context=one_context,
     )
 
 

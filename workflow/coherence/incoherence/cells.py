@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute
 
 from coherence.files import encode
+from coherence.incoherence.contract import SUM_TOLERANCE
 
 YES: Final = frozenset({"1", "1.0", "true", "yes", "passed", "pass", "resolved", "success"})
 NO: Final = frozenset({"0", "0.0", "false", "no", "failed", "fail", "unresolved", "failure"})
 UNKNOWN: Final = frozenset({"", "unknown", "na", "n/a", "nan", "<na>", "none", "null"})
 TESTS: Final = re.compile(r"[01-]+")
-SUM_TOLERANCE: Final = 0.01  # by which probabilities may miss 1, for they are often written rounded
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 

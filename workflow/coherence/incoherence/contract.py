@@ -54,6 +54,9 @@ LENGTHS: Final[tuple[str, ...]] = get_args(Length)
 LOSSES: Final[tuple[str, ...]] = get_args(Loss)
 COUNTS: Final = ("lint_failures", "assertion_failures", *LENGTHS)  # numbers that are never negative
 NUMBERS: Final = ("reward", "number", "target_number", "rubric", *COUNTS)
+# By which probabilities, often written rounded, may miss 1 before they are divided by their sum; a little
+# more, so that sums of 0.98 and 1.02 are within it however they are added up.
+SUM_TOLERANCE: Final = 0.02 + 1e-9
 TEXTS: Final = tuple(name for name in COLUMNS if name not in (*NUMBERS, "passed"))
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from coherence.errors import InputError
 from coherence.incoherence.contract import KINDS, NEEDS
+from coherence.incoherence.evidence import EVIDENCE, Evidence, all_passed
 from coherence.incoherence.outcomes import usable
 from coherence.incoherence.source import OutcomeSource, Tally
 
@@ -20,17 +21,16 @@ def with_results(frame: pd.DataFrame, source: OutcomeSource, tally: Tally) -> pd
     if "tests" in frame:
         empty = [text for text in frame["tests"].cat.categories if not set(text) - {"-"}]
         frame = frame.assign(tests=frame["tests"].cat.remove_categories(empty))
-    passed = frame["passed"] if "passed" in frame else pd.Series(pd.NA, index=frame.index, dtype="boolean")
-    if "reward" in frame:
-        passed = passed.fillna(frame["reward"] >= source.pass_reward)
-    if {"answer", "target"} <= set(frame):
-        right = _equal(frame["answer"], frame["target"])
-        known = passed.notna() & right.notna()
-        # Two columns that contradict each other are both kept: which is stale is not ours to say.
-        tally.rows("passed and answer disagree (kept)", frame[known & (passed != right).fillna(value=False)])
-        passed = passed.fillna(right)
-    if "tests" in frame:
-        passed = passed.fillna(_all_passed(frame["tests"]))
+    said = _said(frame, source)
+    passed = said["passed"]
+    for name in EVIDENCE:
+        if name == "answer" and name in said:
+            right = said[name]
+            known = passed.notna() & right.notna()
+            # Two columns that contradict each other are both kept: which is stale is not ours to say.
+            contrary = frame[known & (passed != right).fillna(value=False)]
+            tally.rows("passed and answer disagree (kept)", contrary)
+        passed = passed.fillna(said.get(name, passed))
     frame = frame.assign(passed=passed)
     nothing = _nothing(frame)
     if source.null_as == "unknown":
@@ -40,10 +40,18 @@ def with_results(frame: pd.DataFrame, source: OutcomeSource, tally: Tally) -> pd
     return _failed(frame, nothing)
 
 
-def _all_passed(tests: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return whether all tests passed, unknown where one has no result and none failed."""
-    told = {text: False if "0" in text else None if "-" in text else True for text in tests.cat.categories}
-    return tests.astype("object").map(told, na_action="ignore").astype("boolean")
+def _said(frame: pd.DataFrame, source: OutcomeSource) -> dict[Evidence, "pd.Series[Any]"]:
+    """Return what each evidence that the rows have says of them; `passed` is always there."""
+    unknown = pd.Series(pd.NA, index=frame.index, dtype="boolean")
+    said: dict[Evidence, pd.Series[Any]] = {"passed": frame.get("passed", unknown)}
+    if "reward" in frame:
+        said["reward"] = frame["reward"] >= source.pass_reward
+    if {"answer", "target"} <= set(frame):
+        said["answer"] = _equal(frame["answer"], frame["target"])
+    if "tests" in frame:
+        told = {text: all_passed(text) for text in frame["tests"].cat.categories}
+        said["tests"] = frame["tests"].astype("object").map(told, na_action="ignore").astype("boolean")
+    return said
 
 
 def _equal(first: "pd.Series[Any]", second: "pd.Series[Any]") -> "pd.Series[Any]":

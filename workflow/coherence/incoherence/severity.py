@@ -28,8 +28,12 @@ class Severity(Record, frozen=True):
     severity_interval: Interval | None = None
 
 
-def severity(item: Ints, failed: Bools, loss: Floats, items: int) -> Severity:
-    """Return rate and severity of the attempts of items numbered below `items`."""
+def severity(item: Ints, failed: Bools, loss: Floats, items: int, cluster: Ints | None = None) -> Severity:
+    """Return rate and severity of the attempts of items numbered below `items`.
+
+    `cluster` numbers what each item belongs to, as the task of several groups' items: intervals keep its
+    items together. That of the rate is then by delta-t, the same where no cluster has two items.
+    """
     n = np.bincount(item, minlength=items).astype(float)
     tried = n > 0
     rate = divided(sums(failed, item, items), n)[tried]
@@ -37,7 +41,13 @@ def severity(item: Ints, failed: Bools, loss: Floats, items: int) -> Severity:
     counts = (len(rate), len(item), int(failed.sum()))
     if not len(rate):
         return Severity(*counts)
-    return Severity(*counts, float(rate.mean()), mean_t(rate), ratio_of_sums(lost, rate), delta_t(lost, rate))
+    ratio, mean = ratio_of_sums(lost, rate), float(rate.mean())
+    if cluster is None:
+        return Severity(*counts, mean, mean_t(rate), ratio, delta_t(lost, rate))
+    names, place = np.unique(cluster[tried], return_inverse=True)
+    size = np.bincount(place).astype(float)
+    rates, losses = (sums(values, place, len(names)) for values in (rate, lost))
+    return Severity(*counts, mean, delta_t(rates, size), ratio, delta_t(losses, rates))
 
 
 def mean_t(values: Floats) -> Interval | None:

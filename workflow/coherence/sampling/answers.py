@@ -15,11 +15,11 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any, Final
 
+from coherence.incoherence.contract import SUM_TOLERANCE
 from coherence.judges.frame import inert
 
 LONGEST: Final = 500  # characters of an answer
 MOST_DIGITS: Final = 100
-SUM_TOLERANCE: Final = 0.02  # by which probabilities may miss 1; they are divided by their sum
 _AROUND: Final = "*_`\"'\u201c\u201d\u2018\u2019()[]{}<>$ "
 _NUMBER: Final = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d{1,4})?", re.ASCII)
 _EXPONENT: Final = 300  # powers of ten beyond which a double is no longer safe

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
+from coherence.incoherence.evidence import all_passed, first_told
 from coherence.llm.sending import clipped, object_in
 from coherence.sampling.answers import AnswerError, probabilities_of
 from coherence.sampling.items import Item, identity_of
@@ -133,16 +134,15 @@ def _outcome(item: Item, result: Result, pass_reward: float, notes: list[str]) -
 def _passed(
     item: Item, result: Result, answer: str | None, tests: str | None, pass_reward: float
 ) -> bool | None:
-    """Return what the result says of itself, else what answer, reward or tests say, in this order."""
-    if result.passed is not None:
-        return result.passed
-    if answer is not None and item.target is not None:
-        return answer == item.target
-    if result.reward is not None:
-        return result.reward >= pass_reward
-    if tests is None or set(tests) == {"1"}:
-        return None if tests is None else True
-    return False if "0" in tests else None
+    """Return what the first evidence says that says anything."""
+    return first_told(
+        {
+            "passed": result.passed,
+            "reward": None if result.reward is None else result.reward >= pass_reward,
+            "answer": None if answer is None or item.target is None else answer == item.target,
+            "tests": None if tests is None else all_passed(tests),
+        }
+    )
 
 
 def _trace_id(result: Result) -> str | None:
