@@ -321,3 +321,15 @@ def test_other_tests_change_the_index_and_none_leave_no_file(folder: Path) -> No
     assert counts == {"sum": ("1", "1"), "gone": ("", "")}
     assert list(files) == ["sum"]
     assert not set(index.splitlines()) & set(first[2].splitlines())
+
+
+def test_tests_that_are_gone_are_missed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for job in "ab":
+        write_trial(folder / "runs" / job, "sum", 1.0)
+        write_tests(folder / "runs" / job / "sum__aBcD123", a="passed")
+    config = write_config(folder)
+    for stage in STAGES[:4]:
+        assert main([*stage, "--config", str(config)]) == 0
+    shutil.rmtree(folder / "results/small/tests")
+    assert main(["outcomes", "--config", str(config)]) == 1
+    assert "run `coherence ingest` again" in capsys.readouterr().err

@@ -44,7 +44,10 @@ class Loaded:
         """Return the single tests of a trial, None where it has none; read each time, for their size."""
         if not entry.tests_digest:
             return None
-        return read_json(self.layout.tests(self.name, entry.trial.id), VerifierTests)
+        path = self.layout.tests(self.name, entry.trial.id)
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file; run `coherence ingest` again")
+        return read_json(path, VerifierTests)
 
     def reports(self) -> Iterator[FileReport]:
         """Yield the lines of ingest.csv."""
