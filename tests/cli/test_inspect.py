@@ -28,6 +28,7 @@ def test_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert told["format"] == "harbor"
     assert told["trials"] == "14 (ok 14)"
     assert told["outcomes"] == "failed 8, passed 6"
+    assert told["single tests"] == "10 of 14 trials"
     assert told["without thoughts"] == "1 of 14 (7%)"
     assert told["cost of one judge"].startswith("about $")
     assert told["power"].startswith("with 4 of 14 trajectories with a known outcome flagged")

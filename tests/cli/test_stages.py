@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from workspace import REPORTED, write_config, write_trial
+from workspace import REPORTED, write_config, write_tests, write_trial
 
 from coherence.cli import main
 
@@ -286,3 +286,50 @@ def test_lines_about_nothing_here_are_told(folder: Path, capsys: pytest.CaptureF
     for stage in STAGES[:4]:
         assert main([*stage, "--config", str(config)]) == 0
     assert "1 lines of its file are on no trajectory of small" in capsys.readouterr().err
+
+
+def indexed(config: Path, results: Path) -> tuple[dict[str, tuple[str, str]], dict[str, bytes], bytes]:
+    """Ingest, and return the counts of tests, the files of tests, and the index, all by task."""
+    for stage in (["ingest"], ["gather", "index"]):
+        assert main([*stage, "--config", str(config)]) == 0
+    counts = {row["task"]: (row["tests_passed"], row["tests_failed"]) for row in rows(results / "index.csv")}
+    files = {path.name.split("__")[0]: path.read_bytes() for path in (results / "tests").iterdir()}
+    return counts, files, b"".join(path.read_bytes() for path in sorted(results.glob("shards/index-*")))
+
+
+def test_tests_lie_beside_the_index_and_are_written_again_where_they_are_gone(folder: Path) -> None:
+    for name in ("sum", "none"):
+        write_trial(folder / "runs", name, 1.0)
+    write_tests(folder / "runs" / "sum__aBcD123", a="passed", b="failed", c="skipped")
+    config, results = write_config(folder), folder / "results/small"
+    first = indexed(config, results)
+    assert first[0] == {"sum": ("1", "1"), "none": ("", "")}
+    assert list(first[1]) == ["sum"]
+    shutil.rmtree(results / "tests")
+    assert indexed(config, results) == first
+
+
+def test_other_tests_change_the_index_and_none_leave_no_file(folder: Path) -> None:
+    for name in ("sum", "gone"):
+        write_trial(folder / "runs", name, 1.0)
+        write_tests(folder / "runs" / f"{name}__aBcD123", a="passed", b="failed")
+    config, results = write_config(folder), folder / "results/small"
+    first = indexed(config, results)
+    (folder / "runs" / "gone__aBcD123" / "verifier" / "ctrf.json").unlink()
+    write_tests(folder / "runs" / "sum__aBcD123", a="passed", other="failed")
+    counts, files, index = indexed(config, results)
+    assert counts == {"sum": ("1", "1"), "gone": ("", "")}
+    assert list(files) == ["sum"]
+    assert not set(index.splitlines()) & set(first[2].splitlines())
+
+
+def test_tests_that_are_gone_are_missed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for job in "ab":
+        write_trial(folder / "runs" / job, "sum", 1.0)
+        write_tests(folder / "runs" / job / "sum__aBcD123", a="passed")
+    config = write_config(folder)
+    for stage in STAGES[:4]:
+        assert main([*stage, "--config", str(config)]) == 0
+    shutil.rmtree(folder / "results/small/tests")
+    assert main(["outcomes", "--config", str(config)]) == 1
+    assert "run `coherence ingest` again" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from workspace import write_config, write_trial
+from workspace import write_config, write_tests, write_trial
 
 from coherence.cli import main, repeated_section
 from coherence.cli.config_files import parse
@@ -22,7 +22,10 @@ LAST = (
 def attempt(folder: Path, agent: str, job: str, task: str, reward: float) -> None:
     root = folder / "runs" / f"{agent}-{job}"
     write_trial(root, task, reward)
-    path = next(root.glob(f"{task}__*")) / "agent" / "trajectory.json"
+    trial = next(root.glob(f"{task}__*"))
+    path = trial / "agent" / "trajectory.json"
+    if task == "sum":
+        write_tests(trial, adds="passed" if reward else "failed", reads="passed")
     path.write_text(path.read_text().replace("test-agent", agent))
 
 
@@ -42,10 +45,14 @@ def test_the_page_of_a_task_has_the_attempts_of_groups_that_never_failed_it(fold
     for stage in (*STAGES, *LAST):
         assert main([*stage, "--config", str(config)]) == 0
     with (folder / "results/tables/failing_tasks.csv").open(newline="") as lines:
-        assert [row["group"] for row in csv.DictReader(lines) if row["task"] == "sum"] == ["agent-1"]
+        found = [row for row in csv.DictReader(lines) if row["task"] == "sum"]
+    assert [(row["group"], row["outcome_kind"]) for row in found] == [("agent-1", "tests")]
+    assert (found[0]["loss_median"], found[0]["loss_worst"]) == ("0.25", "0.5")
     page = next((folder / "results/pages/tasks/small").glob("sum*")).read_text()
     assert "Attempts with text, n = 4" in page
     assert "without text" not in page
+    assert [page.count(words) for words in ("✗ failed</span></td></tr>", "1 test passed in all")] == [0, 1]
+    assert page.count('<td><span class="outcome failed">✗ failed</span></td>') == 2
 
 
 def test_the_most_failing_tasks_of_all_groups_have_pages(

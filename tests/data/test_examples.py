@@ -3,7 +3,7 @@
 import importlib.util
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -191,6 +191,28 @@ def test_two_tasks_have_three_attempts_with_mixed_outcomes(dataset: str) -> None
             rewards[run.result["task_name"]].append(run.reward)
     mixed = [task for task, found in rewards.items() if len(found) == 3 and {0.0, 1.0} <= set(found)]
     assert len(mixed) == 2
+
+
+def test_every_attempt_of_a_repeated_task_has_tests_that_agree_with_its_reward() -> None:
+    statuses = {run.key: statuses_of(run) for run in RUNS}
+    tasks = Counter((run.key[0], run.result["task_name"]) for run in READABLE)
+    repeated = [run for run in READABLE if tasks[run.key[0], run.result["task_name"]] > 1]
+    assert {run.key for run in repeated} <= {key for key, found in statuses.items() if found}
+    wrong = [
+        run.key
+        for run in RUNS
+        if statuses[run.key] and (run.reward == 1.0) != (set(statuses[run.key]) == {"passed"})
+    ]
+    assert wrong == []
+
+
+def statuses_of(run: Run) -> list[str]:
+    file = run.folder / "verifier/ctrf.json"
+    return (
+        [test["status"] for test in json.loads(file.read_bytes())["results"]["tests"]]
+        if file.exists()
+        else []
+    )
 
 
 def test_the_crashed_trial_has_an_exception_and_neither_trajectory_nor_reward() -> None:

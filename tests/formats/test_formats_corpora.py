@@ -254,3 +254,23 @@ def test_another_formats_files_are_refused_not_crashed_on(folder: str, corpora: 
     statuses = {reading.trial.status for reading in read_all("atif", corpora / folder)}
     assert statuses <= {"unreadable"}
     assert list(load("harbor").discover(corpora / folder)) == []
+
+
+def test_kimi_tests_are_those_of_the_verifiers_summary(corpora: Path, kimi: Readings) -> None:
+    root = corpora / "harbor" / "claude-code-kimi" / "kimi_k2.5"
+    found = {}
+    for folder in (path for path in root.iterdir() if (path / "verifier" / "ctrf.json").is_file()):
+        summary = raw(folder / "verifier" / "ctrf.json")["results"]["summary"]
+        found[folder.name] = (summary["passed"], summary["failed"])
+    read = {key: r.trial.outcome.tests for key, r in kimi.items() if r.trial.outcome.tests is not None}
+    assert {key: (tests.passed, tests.failed) for key, tests in read.items()} == found
+    assert (len(found), sum(tests.no_result for tests in read.values())) == (41, 0)
+    assert not [key for key, reading in kimi.items() if reading.trial.outcome.contradicted]
+
+
+def test_mini_swe_agent_tests_decide_as_the_reports_say(mini: Readings) -> None:
+    outcomes = [reading.trial.outcome for reading in mini.values()]
+    tests = [outcome.tests for outcome in outcomes if outcome.tests is not None]
+    assert (len(tests), sum(t.passed for t in tests), sum(t.failed for t in tests)) == (239, 27256, 256)
+    assert max(t.known for t in tests) == 2400
+    assert not [outcome for outcome in outcomes if outcome.contradicted]

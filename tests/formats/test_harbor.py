@@ -127,10 +127,12 @@ def test_a_unit_lists_what_is_read(tmp_path: Path) -> None:
         "exception.txt",
         "result.json",
         "steps/one/agent/trajectory.json",
+        "steps/one/verifier/ctrf.json",
+        "verifier/ctrf.json",
         "verifier/reward.json",
         "verifier/reward.txt",
     ]
-    for name in (*names, "agent/gemini-cli.trajectory.json", "verifier/ctrf.json", "trial.log"):
+    for name in (*names, "agent/gemini-cli.trajectory.json", "verifier/test-stdout.txt", "trial.log"):
         put(tmp_path / "x__1" / name, "{}")
     (unit,) = HARBOR.discover(tmp_path)
     assert sorted(unit.files) == [f"x__1/{name}" for name in names]

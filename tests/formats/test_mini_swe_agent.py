@@ -7,7 +7,7 @@ from format_samples import codes, put, read_all, read_one
 
 from coherence.errors import InputError
 from coherence.formats import load
-from coherence.records import Call, Observation, Outcome, Step, Thought
+from coherence.records import Call, Observation, Outcome, Step, Thought, Verified, VerifierTests
 
 MINI = load("mini-swe-agent")
 ID = "astropy__astropy-1"
@@ -203,6 +203,16 @@ def test_the_outcome_comes_from_a_report(
     unknown = Outcome("unknown", reason="no report says whether it was resolved")
     assert reading.trial.outcome == (outcome or unknown)
     assert ("report_unreadable" in codes(reading)) == (report == "{")
+
+
+def test_the_tests_come_from_the_report_that_decides(tmp_path: Path) -> None:
+    status = {"FAIL_TO_PASS": {"success": [], "failure": ["a"]}, "PASS_TO_PASS": {"success": ["b"]}}
+    put(tmp_path / "trajs" / ID / f"{ID}.traj.json", run(reply(), back()))
+    put(tmp_path / "logs" / ID / "report.json", {"resolved": True, "tests_status": status})
+    reading = read_one("mini-swe-agent", tmp_path)
+    assert reading.tests == VerifierTests(reading.trial.id, ("b",), ("a",))
+    assert reading.trial.outcome == Outcome("passed", 1.0, tests=Verified(1, 1))
+    assert "tests_contradict_reward" in codes(reading)
 
 
 def test_a_bare_report_beside_several_runs_belongs_to_none(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@ from typing import Any
 
 import pytest
 
-from coherence.formats.swe_bench import ReportIndex, read_resolved
+from coherence.formats.deviations import Deviations
+from coherence.formats.swe_bench import ReportIndex, read_resolved, read_tests
+from coherence.records import VerifierTests
 
 ID = "astropy__astropy-1"
 
@@ -54,3 +56,43 @@ def test_the_closest_report_comes_first_and_other_runs_are_left_aside() -> None:
         "run/results_summary.json",
         "results.json",
     ]
+
+
+STATUS = {
+    "FAIL_TO_PASS": {"success": ["b[1]"], "failure": ["a (x.Y)"]},
+    "PASS_TO_PASS": {"success": ["c"], "failure": []},
+    "FAIL_TO_FAIL": {"success": ["ignored"], "failure": []},
+}
+FOUND = VerifierTests("t", ("b[1]", "c"), ("a (x.Y)",))
+
+
+@pytest.mark.parametrize(
+    ("report", "own", "tests", "code"),
+    [
+        ({"resolved": False, "tests_status": STATUS}, True, FOUND, None),
+        ({"resolved": False, "tests_status": STATUS}, False, None, None),
+        ({ID: {"tests_status": STATUS}}, False, FOUND, None),
+        ({ID: {"resolved": True}, "tests_status": {}}, True, None, None),
+        ({"other__other-1": {"tests_status": STATUS}}, False, None, None),
+        ({"tests_status": {"PASS_TO_PASS": {"success": ["c"]}}}, True, VerifierTests("t", ("c",)), None),
+        ({"tests_status": {"PASS_TO_PASS": {"success": "c"}}}, True, None, "wrong_type"),
+        ({"tests_status": {"PASS_TO_PASS": ["c"]}}, True, None, "wrong_type"),
+        ({"tests_status": {"PASS_TO_PASS": {"success": [3]}}}, True, None, "test_unnamed"),
+        (
+            {"tests_status": {"FAIL_TO_PASS": {"success": ["c"], "failure": ["c"]}}},
+            True,
+            VerifierTests("t", no_result=("c",)),
+            "test_repeated",
+        ),
+        ({"tests_status": None}, True, None, None),
+        ([ID], True, None, None),
+        (None, True, None, None),
+    ],
+    ids=repr,
+)
+def test_the_tests_that_decide_are_read(
+    report: Any, own: bool, tests: VerifierTests | None, code: str | None
+) -> None:
+    notes = Deviations("f")
+    assert read_tests(report, ID, notes, own=own).of("t") == tests
+    assert [note.code for note in notes.records()] == ([code] if code else [])

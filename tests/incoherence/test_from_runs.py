@@ -3,9 +3,31 @@
 import pytest
 from outcome_samples import column, counted
 
-from coherence.incoherence.from_runs import NO_REPEATS, answer, first_samples, from_entries, from_judgements
+from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.main_parts import main_parts
+from coherence.evaluation.mitigation import failing_tasks
+from coherence.evaluation.repeated import groups
+from coherence.incoherence.from_runs import (
+    NO_REPEATS,
+    NO_TESTS,
+    answer,
+    first_samples,
+    from_entries,
+    from_judgements,
+)
 from coherence.incoherence.outcomes import kinds_in
-from coherence.records import Entry, Judgement, JudgementState, Outcome, Span, Trial, TrialStatus
+from coherence.records import (
+    Entry,
+    Judgement,
+    JudgementState,
+    Outcome,
+    OutcomeStatus,
+    Span,
+    Trial,
+    TrialStatus,
+    Verified,
+    VerifierTests,
+)
 from coherence.vocabulary import ConflictType
 
 PASSED, FAILED = Outcome("passed", 1.0), Outcome("failed", 0.0, exception="Timeout")
@@ -64,6 +86,58 @@ def test_attempts_of_one_name_are_named_by_their_trials() -> None:
         "d", [entry("a", "t", PASSED, attempt="0"), entry("b", "t", FAILED, attempt="1")], {}
     )
     assert column(apart, "attempt") == ["0", "1"]
+
+
+def verified(name: str, task: str, status: OutcomeStatus = "failed") -> Entry:
+    return entry(name, task, Outcome(status, 0.0, tests=Verified(1, 1)))
+
+
+TESTS = {
+    "a": VerifierTests("a", ("x",), ("y",)),
+    "b": VerifierTests("b", ("y",), ("x",)),
+    "c": VerifierTests("c", ("q",)),
+}
+
+
+def test_attempts_have_the_results_of_their_tasks_tests() -> None:
+    entries = [verified("a", "t"), verified("b", "t"), verified("c", "u"), entry("e", "t", PASSED)]
+    found = from_entries("d", entries, {}, lambda one: TESTS[one.trial.id])
+    assert column(found, "tests") == ["10", "01", "1", None]
+    assert counted(found) == {NO_TESTS: (1, "trials", "")}
+    assert kinds_in(found.frame) == {"tests": 3, "passed": 4}
+
+
+def test_tests_of_a_superseded_trial_take_no_place() -> None:
+    entries = [verified("a", "t"), verified("b", "t"), verified("c", "t")]
+    found = from_entries("d", entries, {"c": "superseded by a retry"}, lambda one: TESTS[one.trial.id])
+    assert column(found, "tests") == ["10", "01"]
+
+
+def test_tests_do_not_make_an_outcome_known() -> None:
+    entries = [verified("a", "t", "unknown"), verified("b", "t")]
+    found = from_entries("d", entries, {}, lambda one: TESTS[one.trial.id])
+    assert (column(found, "passed"), column(found, "tests")) == ([None, False], ["10", "01"])
+
+
+def test_repeated_runs_are_decomposed_by_their_tests_and_few_of_them_stop_nothing() -> None:
+    entries = [verified("a", "t"), verified("b", "t"), *(entry(f"n{k}", "t", FAILED) for k in range(6))]
+    entries += [verified("c", "u"), entry("m", "u", PASSED)]
+    found = from_entries("d", entries, {}, lambda one: TESTS[one.trial.id])
+    (group,) = groups(found.frame)
+    main = main_parts(group, IncoherenceSettings())
+    assert main is not None
+    assert (main.kind, main.decomposition) == ("tests", "tests")
+    assert main.attempts.left_out == {"no test results": 7}
+    # Two attempts of which each fails another of two tests: all of the error is scatter.
+    assert [float(part[0]) for part in (main.parts.error, main.parts.bias, main.parts.variance)] == [
+        0.5,
+        0,
+        0.5,
+    ]
+    (failing, *_) = failing_tasks([group], IncoherenceSettings())
+    assert failing.loss is not None
+    assert (failing.task, failing.loss.median, failing.loss.worst) == ("t", 1.0, 1.0)
+    assert failing.loss.low == 0.875
 
 
 def span(kind: ConflictType, flags: bool = True) -> Span:

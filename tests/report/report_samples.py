@@ -12,6 +12,8 @@ from coherence.records import (
     Thought,
     Transcript,
     Trial,
+    Verified,
+    VerifierTests,
 )
 from coherence.report.blocks import (
     Audit,
@@ -36,7 +38,7 @@ def trial(text: str = "x", *, id: str = "t1", dataset: str = "d") -> Trial:
         attempt=text,
         root=text,
         key=text,
-        outcome=Outcome("failed", 0.0, text, text),
+        outcome=Outcome("failed", 0.0, text, text, Verified(0, 1)),
         status="ok",
         backbone=text,
         scaffold=text,
@@ -74,7 +76,7 @@ def page(text: str) -> Page:
     )
     word = Judgement("t1", text, "llm", "flagged", detail=text, summary=text, spans=(span(text),))
     mute = Judgement("t1", text, "llm", "unjudged", reason=text, model=text, reply=text, basis=text)
-    return Page(trial(text), Transcript("t1", (step,)), (word, mute), simulated=text)
+    return Page(trial(text), Transcript("t1", (step,)), (word, mute), text, VerifierTests("t1", (), (text,)))
 
 
 def report(text: str, svg: bytes = b"<svg xmlns='http://www.w3.org/2000/svg'/>") -> Report:

@@ -21,8 +21,10 @@ from coherence.records import (
     Step,
     Thought,
     Transcript,
+    Verified,
+    VerifierTests,
 )
-from coherence.report.pages import LONGEST_TEXT, PAGE_BUDGET, Page, render_page
+from coherence.report.pages import FAILED_SHOWN, LONGEST_TEXT, PAGE_BUDGET, Page, render_page
 
 THOUGHT = "The log says 5 rows & the task 11. I cannot find the rest; I'll <invent> them."
 COMMAND = 'python3 - <<"EOF"\nwrite(11)\nEOF'
@@ -192,6 +194,25 @@ def test_an_exception_stands_beside_a_pass() -> None:
     unlucky = msgspec.structs.replace(trial(), outcome=Outcome("passed", 1.0, None, "AgentTimeoutError"))
     facts = Document(render_page(Page(unlucky, TRANSCRIPT))).find("dl", "facts")[0].text
     assert ("✓ passed, reward 1.0" in facts, "AgentTimeoutError" in facts) == (True, True)
+
+
+def test_failed_tests_are_named_and_counted() -> None:
+    failed = tuple(f"test_{number}" for number in range(FAILED_SHOWN + 2))
+    unlucky = msgspec.structs.replace(
+        trial(), outcome=Outcome("passed", 1.0, tests=Verified(3, len(failed), 1))
+    )
+    made = Document(render_page(Page(unlucky, TRANSCRIPT, tests=VerifierTests("t1", ("a",), failed))))
+    facts = made.find("dl", "facts")[0].text
+    assert f"3/{3 + len(failed)} ⚠ contradicts the reward; 1 without result" in facts
+    (note,) = made.find("p", "note")
+    assert note.text == f"Failed tests: {', '.join(failed[:FAILED_SHOWN])} and 2 more"
+
+
+def test_a_run_without_tests_has_no_line_of_them() -> None:
+    untold = msgspec.structs.replace(trial(), outcome=Outcome("passed", 1.0))
+    made = Document(render_page(Page(untold, TRANSCRIPT)))
+    assert "Tests" not in made.find("dl", "facts")[0].text
+    assert made.find("p", "note") == []
 
 
 def test_simulated_data_say_so() -> None:

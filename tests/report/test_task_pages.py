@@ -2,9 +2,13 @@
 
 import re
 
+from html_document import Document
+from msgspec.structs import replace
+
 from coherence.evaluation.mitigation import FailingTask, Loss
-from coherence.records import Call, Outcome, Step, Transcript, Trial
+from coherence.records import Call, Outcome, Step, Transcript, Trial, Verified, VerifierTests
 from coherence.report.task_pages import MOST_LINES, Attempt, TaskPage, render_task_page
+from coherence.report.task_tests import MOST_ROWS
 from coherence.stats.proportions import proportion
 
 HOSTILE = "<script>alert(1)</script>\u202e{{ 7*7 }}"
@@ -17,6 +21,12 @@ def attempt(name: str, commands: str, outcome: Outcome, flagged_by: tuple[str, .
         for place, letter in enumerate(commands)
     )
     return Attempt(trial, Transcript(trial.id, steps), flagged_by)
+
+
+def verified(name: str, outcome: Outcome, *passed: str, failed: tuple[str, ...] = (HOSTILE,)) -> Attempt:
+    counts = Verified(len(passed), len(failed))
+    made = attempt(name, "ab", replace(outcome, tests=counts))
+    return replace(made, tests=VerifierTests(made.trial.id, passed, failed))
 
 
 def failing() -> FailingTask:
@@ -85,3 +95,49 @@ def test_long_attempts_are_cut_and_counted() -> None:
 def test_it_says_that_the_data_are_simulated() -> None:
     assert "Simulated data." in page()
     assert "planted" in page()
+
+
+PASS, FAIL = Outcome("passed", 1.0), Outcome("failed", 0.0)
+
+
+def test_tests_stand_beside_each_other_in_words() -> None:
+    made = page(
+        verified("a", FAIL, "same", "m"),
+        attempt("b", "ab", PASS),
+        verified("c", FAIL, "same", failed=("m", "n")),
+    )
+    table = Document(made).find("table", "named")[1]
+    assert "\nm✓ passed✗ failed\nn– no result✗ failed\n" in table.text
+    said = text(made)
+    assert "1 test passed in all these attempts. 1 attempt without results of tests." in said
+    assert re.search(r"a \(in the middle\) unknown ✗ failed 0.0 2/3 2 2", said)
+
+
+def test_tests_that_contradict_the_reward_are_named() -> None:
+    made = text(page(verified("a", PASS, "x"), verified("b", FAIL, "x", failed=())))
+    assert "1/2 ⚠ contradicts the reward" in made
+    assert "1/1 ⚠ contradicts the reward" in made
+    assert "contradicts" not in text(page(verified("a", FAIL, "x")))
+
+
+def test_many_and_long_tests_are_cut_and_counted() -> None:
+    names = tuple(f"tests/{'x' * 300}::t[{number:03}]" for number in range(MOST_ROWS + 7))
+    made = page(verified("a", FAIL, failed=names))
+    assert "7 more tests that failed or differ not shown. 0 tests passed" in text(made)
+    assert f'title="{names[0]}"' in made
+    assert names[-1] not in made
+    assert "::t[000]" in text(made)
+
+
+def test_hostile_names_of_tests_stay_text() -> None:
+    long = HOSTILE + '" onclick="x' * 20
+    made = page(verified("a", FAIL, failed=(HOSTILE, long)), verified("b", PASS, HOSTILE, failed=()))
+    assert "<script" not in made
+    assert "\u202e" not in made
+    assert not [e for e in Document(made).find("bdi") if set(e.attributes) - {"class", "title"}]
+
+
+def test_without_tests_the_page_has_no_word_of_them() -> None:
+    made = text(page(attempt("a", "ab", FAIL)))
+    assert "Tests passed" not in made
+    assert "verifier" not in made

@@ -9,6 +9,7 @@ from coherence.vocabulary import ConflictType
 TRAJECTORY_SCHEMA = "coherence/trajectory/1"
 TRANSCRIPT_SCHEMA = "coherence/transcript/1"
 JUDGEMENT_SCHEMA = "coherence/judgement/1"
+TESTS_SCHEMA = "coherence/tests/1"
 SPAN_SCHEMA = "coherence/span/1"
 
 StepSource = Literal["system", "user", "agent"]
@@ -69,13 +70,47 @@ class Step(Record, frozen=True):
         return not (spoken or self.calls or any(result.text for result in self.observations))
 
 
+class Verified(Record, frozen=True):
+    """How many of a verifier's tests passed, failed, and have no result (skipped, or told twice)."""
+
+    passed: int = 0
+    failed: int = 0
+    no_result: int = 0
+
+    @property
+    def known(self) -> int:
+        """The tests that passed or failed."""
+        return self.passed + self.failed
+
+
+class VerifierTests(Record, frozen=True, omit_defaults=False):
+    """The single tests of one trial by name, sorted; kept beside the index, for they can be thousands."""
+
+    trial: str
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    no_result: tuple[str, ...] = ()
+    schema: str = TESTS_SCHEMA
+
+
 class Outcome(Record, frozen=True):
-    """Pass or fail by the reward alone; an exception is kept beside it, and unknown says why."""
+    """Pass or fail by the reward alone; an exception and the tests are kept beside it, unknown says why."""
 
     status: OutcomeStatus
     reward: float | None = None
     reason: str | None = None
     exception: str | None = None
+    tests: Verified | None = None
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether it passed with failed tests, or failed although every test passed."""
+        if self.tests is None:
+            return False
+        if self.status == "passed":
+            return self.tests.failed > 0
+        every = self.tests.passed > 0 and not self.tests.failed and not self.tests.no_result
+        return self.status == "failed" and every
 
 
 class SourceFile(Record, frozen=True):
@@ -232,13 +267,14 @@ class PrefixJudgement(Judgement, frozen=True, omit_defaults=False, kw_only=True)
 class Entry(Record, frozen=True):
     """One row of a dataset's index: the trial and what ingest counted, without the text.
 
-    `digest` is that of the normalised trajectory, so that a changed one changes the index. `thoughts` counts
-    thoughts by their source. `features` and `judgements` are filled only by table-only
-    datasets, which bring them instead of text.
+    `digest` is that of the normalised trajectory and `tests_digest` that of the single tests, so that changed
+    ones change the index; "" where there are none. `thoughts` counts thoughts by their source. `features`
+    and `judgements` are filled only by table-only datasets, which bring them instead of text.
     """
 
     trial: Trial
     digest: str = ""
+    tests_digest: str = ""
     steps: int = 0
     agent_steps: int = 0
     calls: int = 0

@@ -22,6 +22,7 @@ from coherence.records import Entry
 
 INDEX_COLUMNS = (
     *("trajectory", "task", "attempt", "root", "key", "status", "reason", "outcome", "reward"),
+    *("tests_passed", "tests_failed"),
     *("outcome_reason", "exception", "backbone", "scaffold", "weight", "steps", "agent_steps", "calls"),
     *("think_call", "reasoning", "scaffold_text", "message", "subagents", "subagent_steps"),
     *("deviations", "excluded"),
@@ -39,6 +40,8 @@ def index_row(entry: Entry, excluded: str | None) -> dict[str, Any]:
         "trajectory": trial.id,
         "outcome": outcome.status,
         "reward": outcome.reward,
+        "tests_passed": None if outcome.tests is None else outcome.tests.passed,
+        "tests_failed": None if outcome.tests is None else outcome.tests.failed,
         "outcome_reason": outcome.reason,
         "exception": outcome.exception,
         "think_call": entry.thoughts.get("think_call", 0),
@@ -70,6 +73,7 @@ def gather_index(loaded: Loaded) -> None:
     kept = {entry.trial.id for entry in entries if entry.trial.status == "ok"}
     for made in ("trajectories", "preprocessed"):
         remove_others(folder / made, kept)
+    remove_others(folder / "tests", {entry.trial.id for entry in entries if entry.tests_digest})
     say(f"gather {loaded.name}: {len(entries)} trials, {len(gone)} without a place in the comparison")
 
 

@@ -37,13 +37,14 @@ def count_thoughts(steps: tuple[Step, ...]) -> Counter[str]:
     return Counter(thought.source for step in steps for thought in step.thoughts)
 
 
-def entry_of(reading: Reading, digest: str = "") -> Entry:
-    """Return the index row of a reading; `digest` is that of the trajectory as written."""
+def entry_of(reading: Reading, digest: str = "", tests_digest: str = "") -> Entry:
+    """Return the index row of a reading; the digests are those of its trajectory and its tests as written."""
     steps = reading.trajectory.steps if reading.trajectory else ()
     subagents = reading.trajectory.subagents if reading.trajectory else ()
     return Entry(
         trial=reading.trial,
         digest=digest,
+        tests_digest=tests_digest,
         steps=len(steps),
         agent_steps=sum(1 for step in steps if step.source == "agent"),
         calls=sum(len(step.calls) for step in steps),
@@ -76,16 +77,25 @@ def unit_key(planned: Planned, settings: str) -> str:
 
 
 def ingest_unit(layout: Layout, planned: Planned, source: Source, reader: Format) -> Ingested:
-    """Read one unit and write its trajectories."""
+    """Read one unit and write its trajectories and its tests."""
     entries: list[Entry] = []
     reports: list[FileReport] = []
     for reading in reader.read(Path(planned.root), planned.unit, source):
-        written = ""
+        name, written, tested = reading.trial.id, "", ""
         if reading.trajectory is not None:
-            written = write_json(layout.trajectory(source.dataset, reading.trial.id), reading.trajectory)
-        entries.append(entry_of(reading, written))
+            written = write_json(layout.trajectory(source.dataset, name), reading.trajectory)
+        if reading.tests is not None:
+            tested = write_json(layout.tests(source.dataset, name), reading.tests)
+        entries.append(entry_of(reading, written, tested))
         reports += reports_of(reading)
     return Ingested(tuple(entries), tuple(reports))
+
+
+def made_whole(layout: Layout, entry: Entry) -> bool:
+    """Whether the files that ingest wrote of a trial are still there."""
+    dataset, name = entry.trial.dataset, entry.trial.id
+    has_run = entry.trial.status != "ok" or layout.trajectory(dataset, name).is_file()
+    return has_run and (not entry.tests_digest or layout.tests(dataset, name).is_file())
 
 
 def ingest_shard(config: Config, name: str, shard: int) -> None:
@@ -96,8 +106,7 @@ def ingest_shard(config: Config, name: str, shard: int) -> None:
     results: list[Ingested] = []
 
     def is_whole(ingested: Ingested) -> bool:
-        trials = (entry.trial for entry in ingested.entries)
-        return all(layout.trajectory(name, trial.id).is_file() for trial in trials if trial.status == "ok")
+        return all(made_whole(layout, entry) for entry in ingested.entries)
 
     with Memo(layout.memo(name, "ingest", shard), Ingested) as memo:
         for planned in read_plan(config, name, shard):

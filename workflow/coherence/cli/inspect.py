@@ -32,6 +32,7 @@ class Tally(msgspec.Struct):
 
     trials: int = 0
     judged: int = 0
+    tested: int = 0
     characters: int = 0
     without_thoughts: int = 0
     statuses: Counter[str] = msgspec.field(default_factory=Counter)
@@ -51,6 +52,7 @@ class Tally(msgspec.Struct):
         self.trials += 1
         self.statuses[trial.status] += 1
         self.outcomes[trial.outcome.status] += 1
+        self.tested += trial.outcome.tests is not None
         self.tasks[trial.task] += 1
         self.exceptions.update([trial.outcome.exception] if trial.outcome.exception else [])
         self.reasons.update([trial.reason] if trial.reason else [])
@@ -180,6 +182,7 @@ def describe(root: Path, name: str, others: str, model: str) -> str:
         "trials": f"{found.trials:,} ({listed(found.statuses)})",
         "why missing": listed(found.reasons),
         "outcomes": listed(found.outcomes),
+        "single tests": f"{found.tested:,} of {found.trials:,} trials" if found.tested else "none",
         "exceptions": listed(found.exceptions),
         "attempts": attempts(found.tasks),
         "backbones": listed(found.backbones),

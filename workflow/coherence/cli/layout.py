@@ -63,6 +63,10 @@ class Layout:
         """What the judge reads of one trajectory."""
         return self.dataset(dataset) / "preprocessed" / f"{trajectory}.json"
 
+    def tests(self, dataset: str, trial: str) -> Path:
+        """The results of the single tests of one trial."""
+        return self.dataset(dataset) / "tests" / f"{trial}.json"
+
     def judgements(self, dataset: str, judge: str) -> Path:
         """All judgements of one judge on one dataset."""
         return self.dataset(dataset) / "judgements" / f"{judge}.jsonl"

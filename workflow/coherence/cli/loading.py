@@ -11,9 +11,9 @@ from coherence.errors import InputError
 from coherence.evaluation.attrition import exclusions
 from coherence.evaluation.first_flags import Timeline
 from coherence.evaluation.table import Row, build_rows
-from coherence.files import read_lines
+from coherence.files import read_json, read_lines
 from coherence.preprocess import Prepared
-from coherence.records import Entry, Judgement, PrefixJudgement
+from coherence.records import Entry, Judgement, PrefixJudgement, VerifierTests
 
 
 class Loaded:
@@ -39,6 +39,15 @@ class Loaded:
     def exclusions(self) -> dict[str, str]:
         """Return why each trial that a retry concerns is left out."""
         return exclusions(self.entries, self.config.datasets[self.name].retries)
+
+    def tests(self, entry: Entry) -> VerifierTests | None:
+        """Return the single tests of a trial, None where it has none; read each time, for their size."""
+        if not entry.tests_digest:
+            return None
+        path = self.layout.tests(self.name, entry.trial.id)
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file; run `coherence ingest` again")
+        return read_json(path, VerifierTests)
 
     def reports(self) -> Iterator[FileReport]:
         """Yield the lines of ingest.csv."""

@@ -56,7 +56,7 @@ def parts(config: Config) -> Iterator[Part]:
     for name, dataset in config.datasets.items():
         loaded = Loaded(config, name)
         told = (None, dataset.simulated, dataset.notes)
-        yield Part(name, from_entries(name, loaded.entries, loaded.exclusions), *told)
+        yield Part(name, from_entries(name, loaded.entries, loaded.exclusions, loaded.tests), *told)
         for judge, outcomes in samples(loaded):
             yield Part(f"{name} judged by {judge}", outcomes, *told)
 

@@ -129,7 +129,8 @@ class TaskSource:
     def _attempt(self, name: str) -> Attempt:
         transcript = read_json(self.loaded.layout.transcript(self.loaded.name, name), Transcript)
         judges = tuple(self.flagging.get(name, ()))
-        return Attempt(self.entries[name].trial, transcript, judges, linked=name in self.paged)
+        entry = self.entries[name]
+        return Attempt(entry.trial, transcript, judges, name in self.paged, self.loaded.tests(entry))
 
 
 def flagging(words: dict[str, list[Judgement]]) -> dict[str, list[str]]:

@@ -110,7 +110,7 @@ def write_pages(config: Config, loaded: Loaded, named: set[str]) -> set[str]:
         wanted = wanted or entry.trial.id in named
         if entry.trial.status == "ok" and wanted:
             transcript = read_json(layout.transcript(name, entry.trial.id), Transcript)
-            page = Page(entry.trial, transcript, said, loaded.simulated)
+            page = Page(entry.trial, transcript, said, loaded.simulated, loaded.tests(entry))
             write_text(layout.page(name, entry.trial.id), render_page(page))
             written.add(entry.trial.id)
     return written

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol, cast
 
 from coherence.errors import ConfigError
-from coherence.records import Deviation, Judgement, Record, Trajectory, Trial
+from coherence.records import Deviation, Judgement, Record, Trajectory, Trial, VerifierTests
 
 
 class Unit(Record, frozen=True):
@@ -44,13 +44,14 @@ class Source(Record, frozen=True):
 
 
 class Reading(Record, frozen=True):
-    """One trial as read: its trajectory where there is one, and each deviation met on the way."""
+    """One trial as read: its trajectory and tests where there are any, and each deviation on the way."""
 
     trial: Trial
     trajectory: Trajectory | None = None
     deviations: tuple[Deviation, ...] = ()
     features: dict[str, int | float | None] = {}
     judgements: tuple[Judgement, ...] = ()
+    tests: VerifierTests | None = None
 
 
 class Format(Protocol):

@@ -39,6 +39,12 @@ CODES: Final[dict[str, str]] = {
     "subagent_unreadable": "a referenced sub-agent's file is no trajectory",
     "trajectory_unreadable": "a trajectory file cannot be read or is no trajectory",
     "total_steps_mismatch": "final_metrics.total_steps is not the number of steps",
+    # results of single tests
+    "test_repeated": "a test is told twice; where its results differ it has none",
+    "test_status_unknown": "a test's status is none of its format and is taken as no result",
+    "test_unnamed": "a test has no name and is left out",
+    "tests_contradict_reward": "all tests passed but the trial failed, or the reverse; the reward decides",
+    "tests_unreadable": "a file of test results cannot be read; nothing is known of single tests",
     # Harbor
     "model_mismatch": "trajectory and result.json name different models",
     "result_missing": "the trial has no result.json",

@@ -1,8 +1,9 @@
 """Harbor job folders: one job, many at any depth, or one trial folder; each trial is a unit.
 
 A trial folder has a result.json, an agent/trajectory.json, or a config.json beside other traces of a trial.
-Read are only its result.json and config.json, the verifier's reward files, exception.txt and the files
-`trajectory*.json` in its `agent` folder, or for multi-step tasks in `steps/*/agent`.
+Read are only its result.json and config.json, the verifier's reward files and ctrf.json, exception.txt and
+the files `trajectory*.json` in its `agent` folder, or for multi-step tasks in `steps/*/agent`, with
+`steps/*/verifier/ctrf.json`.
 """
 
 import posixpath
@@ -18,6 +19,7 @@ from coherence.formats.atif_document import segment_number
 from coherence.formats.atif_run import Run, read_run
 from coherence.formats.folders import Listing, Seen, listing
 from coherence.formats.harbor_result import TrialFiles, TrialResult, read_result
+from coherence.formats.harbor_tests import read_tests, test_files
 from coherence.formats.identity import existing, relative_key, safe_id
 from coherence.records import Deviation, Step, Trial
 
@@ -86,7 +88,7 @@ def _is_job_result(path: Path) -> bool:
 
 
 def _unit(root: Path, trial: Path) -> Unit:
-    paths = [trial / name for name in TRIAL_FILES] + _trajectories(trial)
+    paths = [*(trial / name for name in TRIAL_FILES), *test_files(trial), *_trajectories(trial)]
     return Unit(relative_key(trial, root), existing(root, (relative_key(path, root) for path in paths)))
 
 
@@ -111,7 +113,8 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
     files = TrialFiles(root, unit.key, unit.files)
     result = read_result(files, folder, source)
     run = read_run(root, _heads(unit, result.steps), frozenset(unit.files))
-    exception = result.outcome.exception
+    outcome, tests = read_tests(files, result.outcome)
+    exception = outcome.exception
     trial = Trial(
         id=safe_id(folder, source.apart + unit.key),
         dataset=source.dataset,
@@ -119,7 +122,7 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
         attempt=result.attempt,
         root=source.root,
         key=unit.key,
-        outcome=result.outcome,
+        outcome=outcome,
         status=status_of(run),
         reason=f"{run.problem} ({exception})" if run.problem and exception else run.problem,
         backbone=source.backbone or result.backbone or run.model,
@@ -127,7 +130,8 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
         sources=(*files.sources, *run.sources),
     )
     own = (record for notes in files.notes for record in notes.records())
-    yield Reading(trial, trajectory_of(trial, run), (*own, *run.deviations, *_compare(unit, run, result)))
+    deviations = (*own, *run.deviations, *_compare(unit, run, result))
+    yield Reading(trial, trajectory_of(trial, run), deviations, tests=tests.of(trial.id))
 
 
 def _heads(unit: Unit, steps: Sequence[str]) -> list[str]:

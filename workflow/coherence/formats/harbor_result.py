@@ -30,6 +30,11 @@ class TrialFiles:
         key = f"{self.prefix}{name}"
         return key if key in self._files else None
 
+    def names(self, ending: str) -> tuple[str, ...]:
+        """Return the names of the trial's files that end so, sorted; a trial's own before its steps'."""
+        names = (key.removeprefix(self.prefix) for key in self._files if key.endswith(ending))
+        return tuple(sorted(names, key=lambda name: (name.count("/"), name)))
+
     def json(self, name: str) -> Document | None:
         """Read one of the trial's JSON files; None where there is none."""
         key = self.key(name)

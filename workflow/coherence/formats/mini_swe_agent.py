@@ -22,9 +22,10 @@ from coherence.formats.folders import base_of, listing, walk
 from coherence.formats.identity import existing, relative_key, safe_id
 from coherence.formats.observations import content_text, read_observations
 from coherence.formats.outcomes import by_reward
-from coherence.formats.swe_bench import SUMMARIES, ReportIndex, read_resolved
+from coherence.formats.swe_bench import SUMMARIES, ReportIndex, read_resolved, read_tests
 from coherence.formats.thoughts import Speech, is_reasoning, place
 from coherence.formats.tool_calls import read_calls
+from coherence.formats.verifier_tests import Results, with_tests
 from coherence.records import Outcome, Step, Thought, Trajectory, Trial, TrialStatus
 
 SUFFIX: Final = ".traj.json"
@@ -61,7 +62,7 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
     value: dict[str, Any] = {} if problem else document.value
     info = narrow.mapping(value.get("info"), "info", document.notes)
     instance = narrow.text(value.get("instance_id"), "instance_id", document.notes) or _instance(unit.key)
-    outcome, reports = _outcome(base, unit, instance, info)
+    outcome, results, reports = _outcome(base, unit, instance, info)
     steps = () if problem else tuple(read_steps(value["messages"], document.notes))
     status: TrialStatus = "unreadable" if problem else "ok" if steps else "no_trajectory"
     documents = [document, *reports]
@@ -80,7 +81,8 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
         sources=tuple(item.source for item in documents if item.source is not None),
     )
     deviations = tuple(record for item in documents for record in item.notes.records())
-    yield Reading(trial, Trajectory(trial, steps) if status == "ok" else None, deviations)
+    trajectory = Trajectory(trial, steps) if status == "ok" else None
+    yield Reading(trial, trajectory, deviations, tests=results.of(trial.id))
 
 
 def read_steps(messages: list[Any], notes: Deviations) -> Iterator[Step]:
@@ -142,11 +144,13 @@ def _model(info: dict[str, Any]) -> str | None:
     return narrow.text(model.get("model_name"), "model_name", notes)
 
 
-def _outcome(base: Path, unit: Unit, instance: str, info: dict[str, Any]) -> tuple[Outcome, list[Document]]:
-    """Return what the first report that names the instance says, and the reports read for it."""
+def _outcome(
+    base: Path, unit: Unit, instance: str, info: dict[str, Any]
+) -> tuple[Outcome, Results, list[Document]]:
+    """Return what the first report that names the instance says, its tests, and the reports read for it."""
     status = info.get("exit_status")
     exception = status if isinstance(status, str) and status.lower() not in ("", "submitted") else None
-    reports = []
+    reports: list[Document] = []
     for key in (key for key in unit.files if key != unit.key):
         report = load(base, key)
         reports.append(report)
@@ -154,8 +158,11 @@ def _outcome(base: Path, unit: Unit, instance: str, info: dict[str, Any]) -> tup
             report.notes.add("report_unreadable", report.problem)
         resolved = read_resolved(report.value, instance, own=_is_own(key, unit))
         if resolved is not None:
-            return by_reward(float(resolved), 1.0, exception=exception), reports
-    return by_reward(None, 1.0, "no report says whether it was resolved", exception), reports
+            outcome = by_reward(float(resolved), 1.0, exception=exception)
+            results = read_tests(report.value, instance, report.notes, own=_is_own(key, unit))
+            return with_tests(outcome, results, report.notes), results, reports
+    unknown = by_reward(None, 1.0, "no report says whether it was resolved", exception)
+    return unknown, Results(), reports
 
 
 def _is_own(report: str, unit: Unit) -> bool:

@@ -1,11 +1,17 @@
-"""SWE-bench reports: which files may tell whether an instance was resolved, and what they say."""
+"""SWE-bench reports: which files may tell whether an instance was resolved, its tests, and what they say."""
 
 import posixpath
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from coherence.formats import narrow
+from coherence.formats.deviations import Deviations
+from coherence.formats.verifier_tests import Results
+
 REPORT: Final = "report.json"
 SUMMARIES: Final = (REPORT, "results_summary.json", "results.json")
+DECIDING: Final = ("FAIL_TO_PASS", "PASS_TO_PASS")  # the lists of tests that decide; others only describe
+_LISTS: Final = {"success": True, "failure": False}
 
 
 class ReportIndex:
@@ -63,3 +69,21 @@ def _words(report: dict[str, Any], instance: str, own: bool) -> Iterator[object]
             yield word
     if own:
         yield report.get("resolved")
+
+
+def read_tests(report: object, instance: str, notes: Deviations, *, own: bool) -> Results:
+    """Return the results of the tests that decide, as a report has them; none where it has none.
+
+    A bare {"tests_status": ...} counts only in the instance's `own` report.
+    """
+    results = Results()
+    entry = report.get(instance) if isinstance(report, dict) else None
+    if not isinstance(entry, dict):
+        entry = report if own and isinstance(report, dict) else {}
+    status = narrow.mapping(entry.get("tests_status"), "tests_status", notes)
+    for kind in DECIDING:
+        lists = narrow.mapping(status.get(kind), f"tests_status.{kind}", notes)
+        for name, passed in _LISTS.items():
+            for test in narrow.items(lists.get(name), f"tests_status.{kind}.{name}", notes):
+                results.add(test, passed, notes)
+    return results

@@ -8,21 +8,27 @@ import pandas as pd
 
 from coherence.incoherence.contract import Counted
 from coherence.incoherence.outcomes import Outcomes, conform
+from coherence.incoherence.verifier_vectors import ReadTests, vectors
 from coherence.records import Entry, Judgement
 
 NO_REPEATS: Final = "no task was attempted twice by one group"
 ASKED_ONCE: Final = "the judge was asked once"
+NO_TESTS: Final = "no result of any test, but other attempts have some (kept)"
 STEPS_FEATURE: Final = "agent_steps"  # what table-only datasets call the agent's steps, if they bring them
 
 
-def from_entries(dataset: str, entries: Sequence[Entry], exclusions: Mapping[str, str]) -> Outcomes:
+def from_entries(
+    dataset: str, entries: Sequence[Entry], exclusions: Mapping[str, str], read: ReadTests = lambda _: None
+) -> Outcomes:
     """Return the trials of a dataset in which some task has two attempts, else none of them and why.
 
     A trial is one attempt; a group is a scaffold with its backbone. `exclusions` gives by
     trial id why a trial takes no part. Trials without a trajectory count: they have an outcome.
+    `read` returns the single tests of a trial.
     """
     left_out = Counter(exclusions[e.trial.id] for e in entries if e.trial.id in exclusions)
-    rows = [_attempt(entry) for entry in entries if entry.trial.id not in exclusions]
+    kept = [entry for entry in entries if entry.trial.id not in exclusions]
+    rows = [_attempt(entry) for entry in kept]
     counted = [Counted(dataset, reason, count, "trials") for reason, count in sorted(left_out.items())]
     often = Counter((row["group"], row["task"]) for row in rows)
     _name_apart(rows)
@@ -35,6 +41,11 @@ def from_entries(dataset: str, entries: Sequence[Entry], exclusions: Mapping[str
         Counted(dataset, f"outcome unknown (kept): {reason or 'no reason given'}", count, "trials")
         for reason, count in sorted(reasons.items())
     ]
+    tests = vectors(kept, read)
+    for row in rows:
+        row["tests"] = tests.get(row["trial"])
+    if tests and len(tests) < len(rows):
+        counted.append(Counted(dataset, NO_TESTS, len(rows) - len(tests), "trials"))
     return Outcomes(conform(pd.DataFrame(rows)), tuple(counted))
 
 

@@ -15,6 +15,7 @@ from coherence.records import (
     ThoughtSource,
     Transcript,
     Trial,
+    VerifierTests,
 )
 from coherence.report.marks import Mark, Piece, Place, Role, fitting_limit, pieces
 from coherence.report.rendering import render
@@ -29,6 +30,7 @@ FOLDED_BEYOND: Final[dict[QuoteField, int]] = {  # characters; a longer text is 
     "observation": 700,
 }
 FOLDED_LINES: Final = 24  # a text of more lines is folded too
+FAILED_SHOWN: Final = 5  # names of failed tests; the rest is counted
 OPENING: Final = 110  # characters of a folded text that stand for it
 THOUGHT_SOURCES: Final[dict[ThoughtSource, str]] = {
     "think_call": "from a think call",
@@ -45,6 +47,7 @@ class Page(Record, frozen=True):
     transcript: Transcript
     judgements: tuple[Judgement, ...] = ()
     simulated: str = ""
+    tests: VerifierTests | None = None
 
 
 class TextView(Record, frozen=True):
@@ -98,6 +101,8 @@ def render_page(page: Page) -> str:
         steps=[_step_view(step, marks, limit) for step in steps],
         spans=spans,
         limit=limit,
+        failed=() if page.tests is None else page.tests.failed,
+        failed_shown=FAILED_SHOWN,
         numbers=frozenset(step.number for step in steps),
     )
 

@@ -13,6 +13,8 @@ from coherence.report.marks import Piece, pieces
 from coherence.vocabulary import MAX_CONFIDENCE
 
 LONGEST_QUOTE: Final = 1_000  # characters of a quote or a judge's remark shown outside its place
+LONGEST_NAME: Final = 120  # characters of a test's name
+CUT: Final = "…"
 
 
 def page_href(dataset: str, trajectory: str, step: int) -> str:
@@ -56,6 +58,7 @@ def _environment() -> Environment:
         "shown": inert.shown,
         "call_shown": inert.call_shown,
         "shortened": _shortened,
+        "without_middle": _without_middle,
         "words": _words,
         "thousands": _thousands,
         "few": _few,
@@ -65,6 +68,14 @@ def _environment() -> Environment:
 
 def _shortened(text: str) -> tuple[Piece, ...]:
     return pieces(text, limit=LONGEST_QUOTE)
+
+
+def _without_middle(name: str, longest: int = LONGEST_NAME) -> str:
+    """Return the name, cut to head and tail: a test's file stands first, and what tells tests apart last."""
+    if len(name) <= longest:
+        return name
+    head = (longest - len(CUT)) // 3
+    return name[:head] + CUT + name[head + len(name) - longest + len(CUT) :]
 
 
 def _words(name: str) -> str:

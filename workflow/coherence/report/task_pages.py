@@ -5,20 +5,22 @@ from typing import Final
 
 from coherence.evaluation.mitigation import VARIANCE_HEAVY, FailingTask
 from coherence.incoherence.paths import Action, Parting, actions, alignment, middle, parting
-from coherence.records import Record, Transcript, Trial
+from coherence.records import Record, Transcript, Trial, VerifierTests
 from coherence.report.rendering import pages_href, render
+from coherence.report.task_tests import compare
 
 LONGEST_ACTION: Final = 220  # characters of an action's text
 MOST_LINES: Final = 300  # lines of one attempt; the rest is counted
 
 
 class Attempt(Record, frozen=True):
-    """One attempt with its text, the judges that flag it, and whether it has a page of its own."""
+    """One attempt with its text and tests, the judges that flag it, and whether it has a page of its own."""
 
     trial: Trial
     transcript: Transcript
     flagged_by: tuple[str, ...] = ()
     linked: bool = True
+    tests: VerifierTests | None = None
 
 
 class TaskPage(Record, frozen=True):
@@ -62,7 +64,8 @@ def render_task_page(page: TaskPage) -> str:
         for place, (attempt, path) in enumerate(zip(page.attempts, paths, strict=True))
     ]
     first = {name for group in page.groups if group.suggestion != VARIANCE_HEAVY for name in group.read_first}
-    return render("task.html", page=page, views=views, first=first)
+    tests = compare([attempt.tests for attempt in page.attempts])
+    return render("task.html", page=page, views=views, first=first, tests=tests)
 
 
 def _view(attempt: Attempt, path: Sequence[Action], centre: Sequence[Action] | None) -> AttemptView:
