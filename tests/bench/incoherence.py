@@ -19,7 +19,7 @@ from coherence.evaluation.incoherence_tables import evaluate_outcomes, incoheren
 
 PROMISES = ((33_000, 67, 20, 1000), (1_000_000, 20, 120, 1000))  # attempts, groups, seconds, MB
 REPEATS = 5
-UNKNOWN = ("context", "seed", "probabilities", "stop_reason", "trajectory")
+UNKNOWN = ("verification", "context", "seed", "probabilities", "stop_reason", "trajectory")
 NUMBERS = (
     *("reward", "number", "target_number", "lint_failures", "assertion_failures", "rubric"),
     *("reasoning_tokens", "steps", "calls", "cost_usd"),

@@ -12,7 +12,8 @@ NUMBERS = (
     *("reasoning_tokens", "steps", "calls", "seconds", "cost_usd"),
 )
 TEXTS = (
-    *("dataset", "group", "scaffold", "backbone", "task", "attempt", "context", "seed", "answer", "target"),
+    *("dataset", "group", "scaffold", "backbone", "task", "attempt", "verification", "context", "seed"),
+    *("answer", "target"),
     *("tests", "probabilities", "stop_reason", "trajectory"),
 )
 

@@ -174,7 +174,7 @@ def test_all_tables_of_one_analysis() -> None:
     evaluation = evaluate_outcomes(frame(LINT), SETTINGS)
     made = incoherence_tables(evaluation)
     names = ["incoherence", "incoherence_strata", "incoherence_paired", "ensembling", "severity"]
-    names += ["failing_tasks", "meeting"]
+    names += ["failing_tasks", "meeting", "variance_components"]
     assert [each.name for each in made] == names
     assert evaluate_outcomes(frame(LINT), SETTINGS) == evaluation
     for each in made:

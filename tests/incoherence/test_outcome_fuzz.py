@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from outcome_samples import outcomes_of
 
 from coherence.errors import InputError
-from coherence.incoherence.contract import COLUMNS
+from coherence.incoherence.contract import COLUMNS, KEY
 
 cells = st.sampled_from(["", "1", "0", "a", "b", "NaN", "inf", "1-0", '"{""A"": 1}"', "-3", "\x00", '"', "é"])
 headers = st.lists(st.sampled_from([*COLUMNS, "other", ""]), min_size=1, max_size=6)
@@ -26,7 +26,7 @@ def test_any_rows_are_read_or_refused(header: list[str], rows: list[list[str]], 
     assert tuple(frame.columns) == COLUMNS
     assert 0 < len(frame) <= len(rows)
     assert frame[["dataset", "group", "task", "attempt"]].notna().all(axis=None)
-    assert not frame.duplicated(["group", "task", "context", "attempt"]).any()
+    assert not frame.duplicated(list(KEY)).any()
 
 
 @given(st.binary(max_size=80), st.sampled_from(["x.csv", "x.csv.gz", "x.parquet", "x.tsv"]))

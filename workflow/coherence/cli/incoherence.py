@@ -61,13 +61,12 @@ def run(args: argparse.Namespace) -> int:
     judges = Judges(tuple(config.judges), rating_limits(config))
     found = evaluate_outcomes(frame, settings, tuple(judged(config, repeated)), judges)
     simulated = {one.dataset: one.simulated for one in sets}
-    made = (
-        *incoherence_tables(found),
-        outcome_groups.table(tuple(outcome_groups.groups(frame, simulated))),
-    )
+    divided = tuple(outcome_groups.groups(frame, simulated))
+    made = (*incoherence_tables(found), outcome_groups.table(divided))
     for table in made:
         write_table(table, layout.tables)
     write_readable(layout.incoherence, found)
     write_json(layout.incoherence_shown, made)
-    say(f"incoherence: {len(frame):,} attempts, {len(made)} tables in {layout.tables}")
+    attempts = sum(row.attempts for row in divided)
+    say(f"incoherence: {attempts:,} attempts, {len(made)} tables in {layout.tables}")
     return 0

@@ -15,10 +15,12 @@ from coherence.figures.error_composition import error_composition
 from coherence.figures.incoherence_strata import incoherence_strata
 from coherence.figures.meeting import meeting
 from coherence.figures.style import save
+from coherence.figures.variance_components import variance_components
 from coherence.files import read_json
 
 DRAWN: Final[dict[str, Callable[[IncoherenceEvaluation], Figure]]] = {
     "composition": lambda found: error_composition(found.incoherence),
+    "variance_components": lambda found: variance_components(found.nested),
     "strata": lambda found: incoherence_strata(found.strata),
     "votes": lambda found: ensembling_curves(found.votes),
 }

@@ -11,7 +11,13 @@ from coherence.cli.loading import Loaded
 from coherence.cli.sections import INGESTED
 from coherence.evaluation.incoherence_tables import IncoherenceEvaluation, parted
 from coherence.evaluation.mitigation import FailingTask
-from coherence.figures import ensembling, error_composition, incoherence_strata, meeting
+from coherence.figures import (
+    ensembling,
+    error_composition,
+    incoherence_strata,
+    meeting,
+    variance_components,
+)
 from coherence.files import read_json, write_text
 from coherence.records import Judgement, Transcript
 from coherence.report.blocks import Block, Figure, PageLink, PageList, Section, Table
@@ -21,6 +27,10 @@ FIGURES: Final[dict[str, tuple[str, Callable[[IncoherenceEvaluation], str]]]] = 
     "composition": (
         "Error as bias and variance",
         lambda found: error_composition.describe(found.incoherence),
+    ),
+    "variance_components": (
+        "Error of nested runs by where it comes from",
+        lambda found: variance_components.describe(found.nested),
     ),
     "strata": ("Incoherence within strata", lambda found: incoherence_strata.describe(found.strata)),
     "votes": ("Error against the number of votes", lambda found: ensembling.describe(found.votes)),
@@ -33,7 +43,7 @@ def shown_figures(config: Config, layout: Layout, found: IncoherenceEvaluation) 
     blocks: dict[str, list[Figure]] = {kind: [] for kind in FIGURES}
     for name, own in parted(found, tuple(config.outcomes), INGESTED).items():
         for kind, (title, describe) in FIGURES.items():
-            if own.incoherence:
+            if own.incoherence and (kind != "variance_components" or variance_components.drawn(own.nested)):
                 svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
                 blocks[kind].append(Figure(f"{title}, {name}", "", svg, describe(own)))
     return blocks
@@ -58,6 +68,10 @@ def sections(
             "Is the error of repeated attempts bias or scatter?",
             (tables["outcomes"], tables["incoherence"], *figures["composition"], tables["severity"]),
             intro=INTRO,
+        ),
+        Section(
+            "Is the scatter the model's, or that of scaffolds, contexts and verifiers?",
+            (*figures["variance_components"], tables["variance_components"]),
         ),
         Section("What does scatter go with?", (*figures["strata"], tables["incoherence_strata"])),
         Section(

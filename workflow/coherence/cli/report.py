@@ -54,7 +54,7 @@ AUDIT = ("audit", "audit_tests", "audit_intervals", "published", "audit_figures"
 AUDIT_TITLE = "The paper's statements against its own counts"
 REPEATED = (
     *("outcomes", "incoherence", "incoherence_strata", "incoherence_paired", "ensembling", "severity"),
-    *("failing_tasks", "meeting"),
+    *("failing_tasks", "meeting", "variance_components"),
 )
 FURTHER = (
     *("across", "tests", "regression", "paired", "scores", "calibration"),

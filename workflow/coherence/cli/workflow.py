@@ -38,7 +38,7 @@ TABLES = (
 OUTCOME_TABLES = ("outcomes", "outcome_exclusions")
 INCOHERENCE_TABLES = (
     *("incoherence", "incoherence_strata", "incoherence_paired", "ensembling", "severity"),
-    *("failing_tasks", "meeting", "outcome_groups"),
+    *("failing_tasks", "meeting", "outcome_groups", "variance_components"),
 )
 NOT_RUN = b'"reason":"not_run"'
 PREFIX_TABLES = ("prefix", "monitor")  # only where prefixes are judged

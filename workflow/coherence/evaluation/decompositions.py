@@ -7,6 +7,7 @@ import numpy as np
 from coherence.errors import ConfigError
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Attempts
+from coherence.evaluation.outcome_points import verified_parts
 from coherence.evaluation.wording import NONE
 from coherence.incoherence.divergence import classes_seen, kl_answers, kl_vectors
 from coherence.incoherence.modal import domingos, modal_margin, seed_modal
@@ -46,7 +47,8 @@ SQUARES: Final = ("kohavi_wolpert", "brier", "tests", "squared_error")
 def decompose(attempts: Attempts, name: str, settings: IncoherenceSettings) -> Parts:
     """Return the parts of each task by a decomposition.
 
-    Where there are contexts, the unbiased estimates by squared distance use pairs of different contexts only.
+    Where there are contexts, the unbiased estimates by squared distance use pairs of different contexts only;
+    where there are verifications, all of them. Other estimates see the verifications of an attempt together.
     """
     inside = nested_parts(attempts, name, settings)
     return inside.parts if inside is not None else plain(attempts, name, settings.estimator, settings.delta)
@@ -76,9 +78,13 @@ def plain(attempts: Attempts, name: str, estimator: Estimator, delta: float) -> 
 
 
 def nested_parts(attempts: Attempts, name: str, settings: IncoherenceSettings) -> Nested | None:
-    """Return the parts over contexts, None where there are none or no such estimate."""
+    """Return the parts over contexts or from verifications, None where there are none or no such estimate."""
+    if name not in SQUARES or settings.estimator != "unbiased":
+        return None
+    if attempts.group.verified is not None:
+        return verified_parts(attempts, name)
     contexts = attempts.contexts()
-    if contexts is None or name not in SQUARES or settings.estimator != "unbiased":
+    if contexts is None:
         return None
     keys = attempts.item * (int(contexts.max(initial=0)) + 1) + contexts
     order = np.argsort(keys, kind="stable")

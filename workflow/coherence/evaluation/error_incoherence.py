@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
+import numpy as np
 from msgspec.structs import replace
 
 from coherence.evaluation import wording
 from coherence.evaluation.decompositions import (
     UNEQUAL,
-    decompose,
     nested_parts,
     note_of,
     plain,
@@ -22,13 +22,15 @@ from coherence.incoherence.squares import Nested
 from coherence.records import Record
 
 NEVER_WRONG: Final = "never wrong"
+TOGETHER: Final = "verifications of an attempt taken together"
 
 
 class Incoherence(Record, frozen=True):
     """The parts of the error of one group by one decomposition; `main` marks the group's headline row.
 
     `plug_in` is the plug-in incoherence. `sampling` and `context` are the mean variances within contexts and
-    what contexts add. `contrary` counts attempts whose answer and whose pass or fail disagree.
+    what contexts add, `verification` that within attempts. `contrary` counts attempts whose answer and whose
+    pass or fail disagree, `disagree` those of the group whose verifications do.
     """
 
     dataset: str
@@ -43,8 +45,10 @@ class Incoherence(Record, frozen=True):
     plug_in: float | None = None
     sampling: float | None = None
     context: float | None = None
+    verification: float | None = None
     left_out: dict[str, int] = {}
     contrary: int = 0
+    disagree: int = 0
     note: str = ""
     simulated: str = ""
 
@@ -87,11 +91,13 @@ def _without_outcomes(group: Group, settings: IncoherenceSettings) -> Incoherenc
 
 def _row(attempts: Attempts, name: str, settings: IncoherenceSettings, *, main: bool) -> Incoherence:
     group, kind = attempts.group, attempts.kind
-    parts = decompose(attempts, name, settings)
+    inside = nested_parts(attempts, name, settings)
+    parts = plain(attempts, name, settings.estimator, settings.delta) if inside is None else inside.parts
     plug_in = plain(attempts, name, "plug-in", settings.delta)
     known = plug_in.take(parts.known)
     adds = name != "domingos"
     found = aggregate(parts)
+    joined = TOGETHER if group.verified is not None and inside is None else ""
     row = Incoherence(
         dataset=group.dataset,
         group=group.name,
@@ -105,27 +111,31 @@ def _row(attempts: Attempts, name: str, settings: IncoherenceSettings, *, main: 
         plug_in=ratio_of_sums(known.variance, known.error) if adds else None,
         left_out=attempts.left_out,
         contrary=_contrary(attempts),
-        note="; ".join(said for said in (note_of(kind, name), _never_wrong(found), _unequal(parts)) if said),
+        disagree=0 if group.verified is None else group.verified.disagree,
+        note="; ".join(said for said in (note_of(kind, name), *_notes(found, parts), joined) if said),
         simulated=group.simulated,
     )
-    inside = nested_parts(attempts, name, settings)
     return row if inside is None else replace(row, **_within(inside, parts))
 
 
-def _never_wrong(found: Aggregate) -> str:
-    return NEVER_WRONG if found.items and found.error == 0 else ""
-
-
-def _unequal(parts: Parts) -> str:
-    return UNEQUAL if parts.known.any() and incomparable(parts) else ""
+def _notes(found: Aggregate, parts: Parts) -> tuple[str, str]:
+    never_wrong = NEVER_WRONG if found.items and found.error == 0 else ""
+    return never_wrong, UNEQUAL if parts.known.any() and incomparable(parts) else ""
 
 
 def _within(inside: Nested, parts: Parts) -> dict[str, float | None]:
-    """Return the mean variances within contexts and between them, over tasks in which both are known."""
-    both = parts.known & (inside.sampling == inside.sampling)
-    if not both.any():
-        return {}
-    return {"sampling": float(inside.sampling[both].mean()), "context": float(inside.context[both].mean())}
+    """Return the mean variances within contexts, between them and within attempts, each where it is known."""
+    found: dict[str, float | None] = {}
+    both = parts.known & ~np.isnan(inside.sampling)
+    if both.any():
+        found |= {
+            "sampling": float(inside.sampling[both].mean()),
+            "context": float(inside.context[both].mean()),
+        }
+    if inside.verification is not None:
+        verified = parts.known & ~np.isnan(inside.verification)
+        found["verification"] = float(inside.verification[verified].mean()) if verified.any() else None
+    return found
 
 
 def _contrary(attempts: Attempts) -> int:

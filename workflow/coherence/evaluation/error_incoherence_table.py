@@ -29,11 +29,13 @@ FIELDS: Final[dict[str, str]] = {
     "incoherence_plug_in": "plug_in",
     "variance_within_contexts": "sampling",
     "variance_of_contexts": "context",
+    "variance_of_verifications": "verification",
     "tasks_never_wrong": "found.never_wrong",
     "tasks_with_too_few_attempts": "found.too_few",
     "tasks_of_one_context": "found.one_context",
     "left_out": "left_out_text",
     "n_answer_and_pass_disagree": "contrary",
+    "n_verifications_disagree": "disagree",
     "note": "note",
     "simulated": "simulated",
 }

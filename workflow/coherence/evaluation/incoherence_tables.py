@@ -16,6 +16,8 @@ from coherence.evaluation import (
     mitigation,
     severity,
     stratum,
+    variance_components,
+    variance_components_table,
 )
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import by_dataset
@@ -36,6 +38,7 @@ class IncoherenceEvaluation(Record, frozen=True):
     severities: tuple[severity.SeverityRow, ...]
     failing: tuple[mitigation.FailingTask, ...]
     meetings: tuple[meeting.Meeting, ...]
+    nested: tuple[variance_components.NestedRow, ...] = ()
 
 
 def evaluate_outcomes(
@@ -60,6 +63,7 @@ def evaluate_outcomes(
         tuple(row for some in datasets for row in severity.severities(some, settings)),
         tuple(mitigation.failing_tasks(members, settings)),
         tuple(meeting.meetings(members, judged, judges, settings)),
+        tuple(row for some in datasets for row in variance_components.nested_rows(some, settings)),
     )
 
 
@@ -74,6 +78,7 @@ def incoherence_tables(evaluation: IncoherenceEvaluation) -> tuple[Table, ...]:
         severity.table(evaluation.severities),
         mitigation.table(evaluation.failing),
         meeting.table(evaluation.meetings),
+        variance_components_table.table(evaluation.nested),
     )
 
 

@@ -4,24 +4,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import pandas as pd
+from msgspec.structs import replace
 
 from coherence.evaluation import wording
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, proportion_fields
 from coherence.evaluation.repeated import only_name
+from coherence.incoherence.contract import KEY
 from coherence.incoherence.outcomes import datasets_in
+from coherence.incoherence.verifications import together
 from coherence.records import Record
 from coherence.stats.intervals import LEVEL_TEXT
 from coherence.stats.proportions import WILSON, Proportion, proportion, wilson
 
-NEEDS: Final = ("dataset", "group", "scaffold", "backbone", "task", "context", "passed")
+NEEDS: Final = (*KEY, "dataset", "scaffold", "backbone", "passed")
 
 
 class OutcomeGroup(Record, frozen=True):
     """One group of one dataset.
 
     `mixed` is the share of tasks that have both outcomes, of those with two known ones. Attempts at one task
-    are no independent draws, so failures come without an interval.
+    are no independent draws, so failures come without an interval. Verifications of an attempt are taken
+    together; `disagree` counts the attempts whose verifications disagree.
     """
 
     dataset: str
@@ -36,6 +40,7 @@ class OutcomeGroup(Record, frozen=True):
     failed: int
     unknown: int
     mixed: Proportion
+    disagree: int = 0
     simulated: str = ""
 
 
@@ -43,7 +48,12 @@ def groups(frame: pd.DataFrame, simulated: Mapping[str, str]) -> Iterator[Outcom
     """Yield the groups of every dataset, in order of appearance; the columns `NEEDS` are enough."""
     for dataset, rows in datasets_in(frame):
         for name, members in rows.groupby("group", observed=True, sort=False):
-            yield _group(dataset, str(name), members, simulated.get(dataset, ""))
+            found = together(members)
+            if found is None:
+                yield _group(dataset, str(name), members, simulated.get(dataset, ""))
+            else:
+                row = _group(dataset, str(name), found.frame, simulated.get(dataset, ""))
+                yield replace(row, disagree=int(found.disagree.sum()))
 
 
 def _group(dataset: str, name: str, members: pd.DataFrame, simulated: str) -> OutcomeGroup:
@@ -75,6 +85,7 @@ FIELDS: Final[dict[str, str]] = {
     "attempts_a_task_max": "most",
     **{name: name for name in ("passed", "failed", "unknown")},
     **proportion_fields("mixed", "mixed_count", "mixed_share"),
+    "verifications_disagree": "disagree",
     "simulated": "simulated",
 }
 
@@ -92,6 +103,7 @@ _COLUMNS: Final[dict[str, Callable[[OutcomeGroup], str]]] = {
     "Failed": lambda row: f"{row.failed:,}/{row.passed + row.failed:,}",
     "Unknown": lambda row: wording.count(row.unknown),
     "Tasks both ways": lambda row: wording.proportion(row.mixed),
+    "Verifications disagree": lambda row: wording.count(row.disagree),
 }
 
 
@@ -106,6 +118,7 @@ def table(rows: Sequence[OutcomeGroup]) -> Table:
         caption=(
             "Failed: of the attempts known to have passed or failed. Tasks both ways: those with a passed "
             f"and a failed attempt, of those with two known ones: count/n (share in %; {LEVEL_TEXT} {WILSON} "
-            "interval)."
+            "interval). An attempt with several verifications counts once, as passed where more than half of "
+            "them passed; the attempts whose verifications disagree are counted beside."
         ),
     )

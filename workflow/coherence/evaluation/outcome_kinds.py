@@ -65,16 +65,17 @@ class Attempts(Record, frozen=True, eq=False):
         """Return a numeric column of the attempts, NaN where it is unknown."""
         return np.asarray(self.group.numbers(column)[self.rows])
 
-    def contexts(self) -> Ints | None:
+    def contexts(self, own: Ints | None = None) -> Ints | None:
         """Return the contexts of the attempts as codes, None where no context of the group is known.
 
-        An attempt of unknown context is a context of its own: it shares nothing that is known.
+        An attempt of unknown context is a context of its own: it shares nothing that is known. `own` numbers
+        the attempts where a row is a verification.
         """
         if not self.group.known("context").any():
             return None
         codes = pd.factorize(self.group.frame["context"].astype(object))[0][self.rows]
-        unknown = codes < 0
-        return np.where(unknown, codes.max(initial=0) + np.cumsum(unknown), codes).astype(np.int64)
+        attempt = np.arange(len(codes)) if own is None else own
+        return np.where(codes < 0, codes.max(initial=-1) + 1 + attempt, codes).astype(np.int64)
 
 
 def kinds_of(group: Group, settings: IncoherenceSettings) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from coherence.evaluation.readings import marked, simulation_note, table_of
 from coherence.evaluation.render import Table, records, shown
 from coherence.incoherence.contract import Counted, Kind
 from coherence.incoherence.outcomes import kinds_in, usable
+from coherence.incoherence.verifications import DISAGREE, Together, together
 from coherence.records import Record
 
 LEFT_OUT_SHOWN: Final = 4  # reasons in a cell to read; all are in the table of exclusions
@@ -52,7 +53,12 @@ class OutcomeSet(Record, frozen=True):
 def describe(
     dataset: str, frame: pd.DataFrame, counted: Sequence[Counted], kind: Kind | None, told: tuple[str, str]
 ) -> OutcomeSet:
-    """Return what a dataset has; `kind` is the one asked for, `told` what is not real, and notes."""
+    """Return what a dataset has; `kind` is the one asked for, `told` what is not real, and notes.
+
+    Several verifications of an attempt are taken together.
+    """
+    found = together(frame)
+    every, frame = frame, frame if found is None else found.frame
     kinds = kinds_in(frame)
     chosen = kind or next(iter(kinds), None)
     sizes = frame.groupby(["group", "task", "context"], observed=True, dropna=False).size()
@@ -70,10 +76,22 @@ def describe(
         unknown=int(passed.isna().sum()),
         kind=chosen,
         kinds={str(name): count for name, count in kinds.items()},
-        counted=(*counted, *limits(dataset, frame, chosen)),
+        counted=(*counted, *_verifications(dataset, every, found), *limits(dataset, frame, chosen)),
         simulated=told[0],
         notes=told[1],
     )
+
+
+def _verifications(dataset: str, frame: pd.DataFrame, found: Together | None) -> Iterable[Counted]:
+    if found is None:
+        return
+    more = len(frame) - len(found.frame)
+    yield Counted(dataset, "further verification of an attempt: no attempt of its own (kept)", more)
+    if found.disagree.any():
+        first = found.frame[found.disagree].iloc[0]
+        where = ", ".join(str(first[name]) for name in ("group", "task", "attempt"))
+        reason = f"{DISAGREE}: more than half must pass for the attempt to count as passed"
+        yield Counted(dataset, reason, int(found.disagree.sum()), "attempts", where)
 
 
 def limits(dataset: str, frame: pd.DataFrame, kind: Kind | None) -> Iterable[Counted]:

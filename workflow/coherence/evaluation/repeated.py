@@ -5,23 +5,27 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+from msgspec.structs import replace
 
 from coherence.errors import InputError
+from coherence.incoherence.contract import VALUES
 from coherence.incoherence.parts import Bools, Floats, Ints
+from coherence.incoherence.verifications import has_verifications, together
 from coherence.records import Record
 
 LARGEST: Final = 1e70  # numbers whose squared errors can still be squared and added up
 NO_TASK: Final = "no task"
 REPEATED: Final = "attempt repeated"
 CONTRARY: Final = "attempt given twice with different values"
-_KEY: Final = ["task", "context", "attempt"]
-_VALUES: Final = ("seed", "passed", "reward", "answer", "tests", "probabilities", "number")
+_KEY: Final = ["task", "context", "attempt", "verification"]
+_COMPARED: Final = ("seed", *VALUES)
 
 
 class Group(Record, frozen=True, eq=False):
     """The attempts of one group of one dataset that have a task; `left_out` counts the others by reason.
 
     `task` numbers the tasks of the dataset, so that groups of one dataset can be paired; `tasks` names them.
+    Several verifications of an attempt are taken together in `frame`, and stand apart in `verified`.
     """
 
     dataset: str
@@ -33,6 +37,7 @@ class Group(Record, frozen=True, eq=False):
     scaffold: str | None = None
     backbone: str | None = None
     simulated: str = ""
+    verified: "Verified | None" = None
 
     def numbers(self, column: str) -> Floats:
         """Return a column as numbers, NaN where it is unknown, not finite or too large to work with."""
@@ -42,6 +47,14 @@ class Group(Record, frozen=True, eq=False):
     def known(self, column: str) -> Bools:
         """Return whether a column is known."""
         return self.frame[column].notna().to_numpy(dtype=bool)
+
+
+class Verified(Record, frozen=True, eq=False):
+    """The `group` with a row a verification, the row of each `attempt`, and how many attempts disagree."""
+
+    group: Group
+    attempt: Ints
+    disagree: int
 
 
 def groups(frame: pd.DataFrame, simulated: dict[str, str] | None = None) -> Iterator[Group]:
@@ -67,17 +80,29 @@ def _group(names: tuple[str, str], members: pd.DataFrame, tasks: "pd.Index[Any]"
     frame = _without_repetitions(named, left_out).reset_index(drop=True)
     task = pd.Categorical(frame["task"].astype(object), categories=tasks).codes.astype(np.int64)
     order = np.argsort(task, kind="stable")
-    return Group(
-        dataset=names[0],
-        name=names[1],
-        frame=frame.iloc[order].reset_index(drop=True),
-        task=task[order],
-        tasks=tasks,
-        left_out=left_out,
-        scaffold=only_name(members["scaffold"]),
-        backbone=only_name(members["backbone"]),
-        simulated=simulated,
+    return _taken_together(
+        Group(
+            dataset=names[0],
+            name=names[1],
+            frame=frame.iloc[order].reset_index(drop=True),
+            task=task[order],
+            tasks=tasks,
+            left_out=left_out,
+            scaffold=only_name(members["scaffold"]),
+            backbone=only_name(members["backbone"]),
+            simulated=simulated,
+        )
     )
+
+
+def _taken_together(group: Group) -> Group:
+    found = together(group.frame)
+    if found is None:
+        return group
+    task = np.zeros(len(found.frame), np.int64)
+    task[found.attempt] = group.task
+    verified = Verified(group, found.attempt, int(found.disagree.sum()))
+    return replace(group, frame=found.frame, task=task, verified=verified)
 
 
 def _without(frame: pd.DataFrame, wrong: Bools, reason: str, left_out: dict[str, int]) -> pd.DataFrame:
@@ -90,12 +115,13 @@ def _without(frame: pd.DataFrame, wrong: Bools, reason: str, left_out: dict[str,
 def _without_repetitions(frame: pd.DataFrame, left_out: dict[str, int]) -> pd.DataFrame:
     """Keep one of equal copies of an attempt, and none where copies differ: nobody knows which is right."""
     named = frame["attempt"].notna()
-    twice = (named & frame.duplicated(_KEY, keep=False)).to_numpy(dtype=bool)
+    key = [name for name in _KEY if name != "verification" or has_verifications(frame)]
+    twice = (named & frame.duplicated(key, keep=False)).to_numpy(dtype=bool)
     if not twice.any():
         return frame
-    copies = frame.loc[twice, [*_KEY, *_VALUES]]
+    copies = frame.loc[twice, [*key, *_COMPARED]]
     first = ~copies.duplicated()
-    versions = first.groupby([copies[name] for name in _KEY], observed=True, dropna=False).transform("sum")
+    versions = first.groupby([copies[name] for name in key], observed=True, dropna=False).transform("sum")
     contrary, again = np.zeros(len(frame), np.bool_), np.zeros(len(frame), np.bool_)
     contrary[twice] = (versions > 1).to_numpy(dtype=bool)
     again[twice] = (~first & (versions == 1)).to_numpy(dtype=bool)

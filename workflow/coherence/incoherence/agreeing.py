@@ -1,4 +1,4 @@
-"""Rows that must agree with each other: one row an attempt, one target and one set of tests a task."""
+"""Rows that must agree with each other: one row a verification, one target and one set of tests a task."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,21 +28,23 @@ def agreeing(path: Path, frame: pd.DataFrame, tell: Tell) -> pd.DataFrame:
 
 
 def _without_repetitions(path: Path, frame: pd.DataFrame, tell: Tell) -> pd.DataFrame:
-    twice = frame.duplicated(list(KEY), keep=False)
+    key = [name for name in KEY if name in frame]
+    twice = frame.duplicated(key, keep=False)
     if not twice.any():
         return frame
     again = frame[twice].duplicated(keep="first")
     tell("attempt repeated in every value", frame[twice][again])
     left = frame.drop(index=again[again].index)
-    contrary = left[left.duplicated(list(KEY), keep=False)]
+    contrary = left[left.duplicated(key, keep=False)]
     if len(contrary):
         first = contrary.iloc[0]
-        attempts = contrary.groupby(list(KEY), observed=True, dropna=False).ngroup()
+        attempts = contrary.groupby(key, observed=True, dropna=False).ngroup()
         rows = contrary.index[attempts == attempts.iloc[0]]
         raise InputError(
             f"{path}: rows {rows[0]} and {rows[1]}: attempt {short(str(first['attempt']))!r} of "
             f"task {short(str(first['task']))!r} in group {short(str(first['group']))!r} is there twice with "
-            "different values; give each attempt its own name, or leave the column `attempt` out"
+            "different values; give each attempt its own name, or leave the column `attempt` out; "
+            "a column `verification` names several verifications of one attempt"
         )
     return left
 

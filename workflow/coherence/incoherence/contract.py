@@ -10,6 +10,7 @@ OutcomeField = Literal[
     "backbone",
     "task",
     "attempt",
+    "verification",
     "context",
     "seed",
     "passed",
@@ -49,7 +50,9 @@ NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
     "number": ("number", "target_number"),
     "passed": ("passed",),
 }
-KEY: Final = ("group", "task", "context", "attempt")
+ATTEMPT: Final = ("group", "task", "context", "attempt")  # what names an attempt of a dataset
+KEY: Final = (*ATTEMPT, "verification")
+VALUES: Final = ("passed", "reward", "answer", "tests", "probabilities", "number")  # what an attempt came to
 LENGTHS: Final[tuple[str, ...]] = get_args(Length)
 LOSSES: Final[tuple[str, ...]] = get_args(Loss)
 COUNTS: Final = ("lint_failures", "assertion_failures", *LENGTHS)  # numbers that are never negative

@@ -16,6 +16,7 @@ from coherence.incoherence.outcomes import Outcomes, conform, same
 from coherence.incoherence.raw_table import MOST_NAMED, RawTable, read_raw, short
 from coherence.incoherence.results import count_outcomes, with_results
 from coherence.incoherence.source import OutcomeSource, Tally
+from coherence.incoherence.verifications import has_verifications
 
 DATASET_COLUMN: Final = "dataset"  # named by the config, never by the file
 ROW: Final = "row"
@@ -33,6 +34,7 @@ def read_outcomes(path: Path, source: OutcomeSource) -> Outcomes:
     _count_file(raw, tally)
     frame = pd.DataFrame(_columns(raw, places, tally), index=pd.Index(raw.rows, name=ROW))
     frame = _kept(_with_groups(frame, source), source, tally)
+    frame = _attempted(frame, tally)
     if frame.empty:
         raise InputError(f"{path}: holds no attempts: {_listed(tally.counted) or 'there are no rows'}")
     frame = agreeing(path, _numbered(frame), tally.rows)
@@ -159,6 +161,17 @@ def _kept(frame: pd.DataFrame, source: OutcomeSource, tally: Tally) -> pd.DataFr
         tally.rows("group not chosen", frame[~chosen])
         frame = frame[chosen]
     return frame
+
+
+def _attempted(frame: pd.DataFrame, tally: Tally) -> pd.DataFrame:
+    """Return the rows without verifications of unnamed attempts, each of which would pass for an attempt."""
+    if not has_verifications(frame):
+        return frame
+    lost = frame["verification"].notna()
+    if "attempt" in frame:
+        lost &= frame["attempt"].isna()
+    tally.rows("verification of an attempt without a name", frame[lost])
+    return frame[~lost]
 
 
 def _numbered(frame: pd.DataFrame) -> pd.DataFrame:

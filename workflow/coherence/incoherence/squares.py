@@ -43,12 +43,14 @@ class Vectors(Record, frozen=True, eq=False):
 class Nested(Record, frozen=True, eq=False):
     """Parts over different contexts; `sampling` is the variance within a context, `context` what it adds.
 
-    NaN where no item has two contexts, and where no context has two attempts.
+    NaN where no item has two contexts, and where no context has two attempts. `verification` is the variance
+    within an attempt, where there are verifications.
     """
 
     parts: Parts
     sampling: Floats
     context: Floats
+    verification: Floats | None = None
 
 
 def answer_spread(counts: Tally, scale: float = KOHAVI_WOLPERT) -> Spread:

@@ -87,6 +87,7 @@ def outcome_row(sample: Sample, item: Item, source: Source) -> dict[str, Any]:
         "task": item.task,
         "attempt": attempt,
         "context": item.context,
+        "verification": None,
         "target": item.target,
         "target_number": item.target_number,
         "passed": None if sample.passed is None else str(sample.passed).lower(),
