@@ -46,3 +46,14 @@ def test_features_of_the_paper_of_a_table_and_of_single_markers_are_known() -> N
 def test_a_name_that_could_be_no_folder_or_is_one_is_refused(name: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         parse({**BASE, "datasets": {name: BASE["datasets"]["mine"]}}, "config")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("strange", "no dataset of this name"), ("kept", "set `outcomes.kept.kind`")],
+)
+def test_the_kind_of_outcome_is_chosen_for_datasets(name: str, said: str) -> None:
+    raw = {**BASE, "outcomes": {"kept": {"path": "kept.csv"}}}
+    assert parse({**raw, "incoherence": {"kinds": {"mine": "passed"}}}, "config").incoherence.kinds
+    with pytest.raises(ConfigError, match=f"incoherence.kinds.{name}: {said}"):
+        parse({**raw, "incoherence": {"kinds": {name: "passed"}}}, "config")

@@ -115,6 +115,29 @@ def test_contexts_show_what_is_sampling_and_what_they_add() -> None:
     assert (found.sampling, found.context) == pytest.approx((0, 0.5))
 
 
+@pytest.mark.parametrize(
+    ("column", "names", "name", "noted"),
+    [
+        ("context", "xxyy", "modal_margin", "attempts in one context count as independent"),
+        ("context", "xxyy", "kohavi_wolpert", ""),
+        ("context", "wxyz", "modal_margin", ""),
+        ("seed", "xxyy", "kohavi_wolpert", "attempts in one environment (seed) count as independent"),
+        ("seed", "wxyz", "kohavi_wolpert", ""),
+    ],
+)
+def test_attempts_that_share_what_no_estimate_regards_are_noted(
+    column: str, names: str, name: str, noted: str
+) -> None:
+    given = [
+        {"task": task, column: shared, "attempt": str(n), "answer": answer, "target": "A"}
+        for task in ("t0", "t1")
+        for n, (shared, answer) in enumerate(zip(names, "AABC", strict=True))
+    ]
+    note = row(given, name=name).note
+    assert noted in note
+    assert ("count as independent" in note) == bool(noted)
+
+
 def test_tasks_of_one_context_are_told_from_tasks_of_too_few_attempts() -> None:
     contexts = {"t0": "xxy", "t1": "xxx", "t2": "x"}
     given = [

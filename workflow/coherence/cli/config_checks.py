@@ -65,6 +65,14 @@ def check_outcomes(config: Config, origin: str) -> None:
         )
 
 
+def check_kinds(config: Config, origin: str) -> None:
+    """Raise ConfigError where a kind of outcome is chosen for what is no dataset."""
+    for name in config.incoherence.kinds:
+        if name not in config.datasets:
+            said = f"set `outcomes.{name}.kind`" if name in config.outcomes else "no dataset of this name"
+            raise ConfigError(f"{origin}: incoherence.kinds.{name}: {said}")
+
+
 def check_paths(name: str, dataset: Dataset, origin: str) -> None:
     """Raise ConfigError for a path named twice, a retry of itself, or a reward that is no number."""
     twice = sorted({path for path in dataset.roots if dataset.roots.count(path) > 1})
@@ -208,6 +216,7 @@ def check(config: Config, origin: str) -> None:
     check_references(config, origin)
     check_paraphrases(config, origin)
     check_outcomes(config, origin)
+    check_kinds(config, origin)
     check_ablations(config, origin)
     check_others(config, origin)
     check_prefixes(config, origin)

@@ -23,12 +23,12 @@ from coherence.incoherence.storing import stored_outcomes
 def settings_of(config: Config, sets: Iterable[OutcomeSet]) -> IncoherenceSettings:
     """Return what the analysis is told."""
     told = config.incoherence
-    kinds = {name: section.kind for name, section in config.outcomes.items() if section.kind is not None}
+    named = {name: section.kind for name, section in config.outcomes.items() if section.kind is not None}
     return IncoherenceSettings(
         estimator=told.estimator,
         permutations=Permutations(told.permutations, told.seed),
         decompositions=told.decompositions,
-        kinds={name: str(kind) for name, kind in kinds.items()},
+        kinds={name: str(kind) for name, kind in {**named, **told.kinds}.items()},
         lengths=told.lengths,
         bins=told.bins,
         pairs={name: tuple(pairs) for name, pairs in told.pairs.items()},

@@ -12,7 +12,7 @@ PUBLISHED = (
 # By dataset, in the order of the report; `published` is one for all.
 FIGURES = ("gaps", "tertiles", "precision", "overlap", "lead-time", "first-flag")
 # By outcome file, and once for what the ingested datasets and repeated judges bring.
-REPEATED_FIGURES = ("composition", "variance_components", "strata", "votes")
+REPEATED_FIGURES = ("composition", "components", "strata", "votes")
 
 ON_PREFIXES = " on prefixes"  # behind a judge's name, in the ledger and in what is traced
 

@@ -55,10 +55,11 @@ def parts(config: Config) -> Iterator[Part]:
         yield Part(name, outcomes, section.kind, section.simulated, section.notes)
     for name, dataset in config.datasets.items():
         loaded = Loaded(config, name)
-        told = (None, dataset.simulated, dataset.notes)
-        yield Part(name, from_entries(name, loaded.entries, loaded.exclusions, loaded.tests), *told)
+        told = (dataset.simulated, dataset.notes)
+        found = from_entries(name, loaded.entries, loaded.exclusions, loaded.tests)
+        yield Part(name, found, config.incoherence.kinds.get(name), *told)
         for judge, outcomes in samples(loaded):
-            yield Part(f"{name} judged by {judge}", outcomes, *told)
+            yield Part(f"{name} judged by {judge}", outcomes, None, *told)
 
 
 def samples(loaded: Loaded) -> Iterator[tuple[str, Outcomes]]:

@@ -20,7 +20,7 @@ from coherence.files import read_json
 
 DRAWN: Final[dict[str, Callable[[IncoherenceEvaluation], Figure]]] = {
     "composition": lambda found: error_composition(found.incoherence),
-    "variance_components": lambda found: variance_components(found.nested),
+    "components": lambda found: variance_components(found.nested),
     "strata": lambda found: incoherence_strata(found.strata),
     "votes": lambda found: ensembling_curves(found.votes),
 }

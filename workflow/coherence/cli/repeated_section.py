@@ -28,7 +28,7 @@ FIGURES: Final[dict[str, tuple[str, Callable[[IncoherenceEvaluation], str]]]] = 
         "Error as bias and variance",
         lambda found: error_composition.describe(found.incoherence),
     ),
-    "variance_components": (
+    "components": (
         "Error of nested runs by where it comes from",
         lambda found: variance_components.describe(found.nested),
     ),
@@ -43,7 +43,7 @@ def shown_figures(config: Config, layout: Layout, found: IncoherenceEvaluation) 
     blocks: dict[str, list[Figure]] = {kind: [] for kind in FIGURES}
     for name, own in parted(found, tuple(config.outcomes), INGESTED).items():
         for kind, (title, describe) in FIGURES.items():
-            if own.incoherence and (kind != "variance_components" or variance_components.drawn(own.nested)):
+            if own.incoherence and (kind != "components" or variance_components.drawn(own.nested)):
                 svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
                 blocks[kind].append(Figure(f"{title}, {name}", "", svg, describe(own)))
     return blocks
@@ -71,7 +71,7 @@ def sections(
         ),
         Section(
             "Is the scatter the model's, or that of scaffolds, contexts and verifiers?",
-            (*figures["variance_components"], tables["variance_components"]),
+            (*figures["components"], tables["variance_components"]),
         ),
         Section("What does scatter go with?", (*figures["strata"], tables["incoherence_strata"])),
         Section(

@@ -46,6 +46,7 @@ class Incoherence(Section, frozen=True):
     permutations: Positive = 2000
     bins: Annotated[int, Meta(ge=2)] = 4
     lengths: tuple[Length, ...] = ("reasoning_tokens", "output_tokens", "steps", "calls", "seconds")
+    kinds: dict[str, Kind] = {}
     pairs: dict[str, list[tuple[str, str]]] = {}
     weights: dict[Loss, Annotated[float, Meta(ge=0)]] = {}
     rubric_best: float = 1.0

@@ -321,7 +321,8 @@ class Run:
         config = self.config
         notes = {name: (dataset.simulated, dataset.notes) for name, dataset in config.datasets.items()}
         retries = {name: dataset.retries for name, dataset in config.datasets.items()}
-        return self.version("outcomes", config.outcomes, config.incoherence.reference, notes, retries)
+        told = (config.incoherence.reference, config.incoherence.kinds)
+        return self.version("outcomes", config.outcomes, *told, notes, retries)
 
     def incoherence_version(self) -> str:
         """Return what makes the analysis of repeated outcomes stale."""

@@ -1,9 +1,10 @@
 """How much of each group's error is scatter: a row a dataset, group, outcome and decomposition."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 from msgspec.structs import replace
 
 from coherence.evaluation import wording
@@ -17,10 +18,12 @@ from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Attempts, attempts_of, kinds_of
 from coherence.evaluation.repeated import Group
 from coherence.incoherence.aggregates import Aggregate, aggregate, ratio_of_sums
-from coherence.incoherence.parts import Parts, incomparable
+from coherence.incoherence.parts import Ints, Parts, incomparable
 from coherence.incoherence.squares import Nested
 from coherence.records import Record
 
+ONE_CONTEXT: Final = "attempts in one context count as independent"
+ONE_ENVIRONMENT: Final = "attempts in one environment (seed) count as independent"
 NEVER_WRONG: Final = "never wrong"
 TOGETHER: Final = "verifications of an attempt taken together"
 
@@ -97,7 +100,8 @@ def _row(attempts: Attempts, name: str, settings: IncoherenceSettings, *, main: 
     known = plug_in.take(parts.known)
     adds = name != "domingos"
     found = aggregate(parts)
-    joined = TOGETHER if group.verified is not None and inside is None else ""
+    together = TOGETHER if group.verified is not None and inside is None else ""
+    notes = (note_of(kind, name), *_notes(found, parts), together, *_dependent(attempts, inside))
     row = Incoherence(
         dataset=group.dataset,
         group=group.name,
@@ -112,7 +116,7 @@ def _row(attempts: Attempts, name: str, settings: IncoherenceSettings, *, main: 
         left_out=attempts.left_out,
         contrary=_contrary(attempts),
         disagree=0 if group.verified is None else group.verified.disagree,
-        note="; ".join(said for said in (note_of(kind, name), *_notes(found, parts), joined) if said),
+        note="; ".join(said for said in notes if said),
         simulated=group.simulated,
     )
     return row if inside is None else replace(row, **_within(inside, parts))
@@ -121,6 +125,23 @@ def _row(attempts: Attempts, name: str, settings: IncoherenceSettings, *, main: 
 def _notes(found: Aggregate, parts: Parts) -> tuple[str, str]:
     never_wrong = NEVER_WRONG if found.items and found.error == 0 else ""
     return never_wrong, UNEQUAL if parts.known.any() and incomparable(parts) else ""
+
+
+def _dependent(attempts: Attempts, inside: Nested | None) -> Iterator[str]:
+    """Yield what of the attempts the estimates take as independent though it may not be."""
+    frame = attempts.group.frame[["context", "seed"]].iloc[attempts.rows]
+    if inside is None and _repeats(attempts.item, frame["context"]):
+        yield ONE_CONTEXT
+    if _repeats(attempts.item, frame["seed"]):
+        yield ONE_ENVIRONMENT
+
+
+def _repeats(item: Ints, names: "pd.Series[Any]") -> bool:
+    """Return whether two attempts at one task share a known name."""
+    known = names.notna().to_numpy(dtype=bool)
+    if not known.any():
+        return False
+    return bool(pd.DataFrame({"item": item[known], "name": names[known].astype(object)}).duplicated().any())
 
 
 def _within(inside: Nested, parts: Parts) -> dict[str, float | None]:
