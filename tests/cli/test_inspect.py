@@ -1,5 +1,6 @@
 """`coherence inspect`: the whole answer without a config, and an entry that works."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -9,7 +10,7 @@ from workspace import ROOT, write_trial
 
 from coherence.cli import main
 from coherence.cli.config import Dataset
-from coherence.cli.inspect import EXACT_UP_TO, FLAGGED_SHARE
+from coherence.cli.inspected import EXACT_UP_TO, FLAGGED_SHARE
 from coherence.stats.power import detectable_gap
 
 
@@ -20,7 +21,9 @@ def inspected(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 def facts(text: str) -> dict[str, str]:
     lines = text.split("\n\n", maxsplit=1)[0].splitlines()
-    return {line[:19].strip(): line[19:].strip() for line in lines}
+    return {
+        label: said for label, _, said in (re.split(r"( {2,})", line, maxsplit=1) for line in lines) if label
+    }
 
 
 def test_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,6 +49,18 @@ def test_attempts_are_counted_by_task(tmp_path: Path, capsys: pytest.CaptureFixt
     write_trial(tmp_path / "job-0", "other", 0.0)
     told = facts(inspected(tmp_path, capsys))
     assert told["attempts"] == "2 tasks (1 with 1, 1 with 3 attempts each)"
+    assert told["repeated outcomes"].startswith("scatter can be seen in 1 of 2 tasks of a group")
+
+
+def test_attempts_without_an_outcome_show_no_scatter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(2):
+        write_trial(tmp_path / f"job-{number}", "sum", 1.0)
+    (tmp_path / "job-0/sum__aBcD123/result.json").write_text('{"task_name": "sum"}')
+    told = facts(inspected(tmp_path, capsys))
+    assert told["attempts"] == "1 tasks (1 with 2 attempts each)"
+    assert told["repeated outcomes"].startswith("scatter cannot be seen")
 
 
 def test_control_characters_in_names_do_not_reach_the_terminal(
