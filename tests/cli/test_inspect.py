@@ -3,14 +3,15 @@
 import re
 from pathlib import Path
 
-import msgspec
 import pytest
 import yaml
 from workspace import ROOT, write_trial
 
 from coherence.cli import main
-from coherence.cli.config import Dataset
+from coherence.cli.config import Config
+from coherence.cli.config_files import parse
 from coherence.cli.inspected import EXACT_UP_TO, FLAGGED_SHARE
+from coherence.cli.plan import plan
 from coherence.stats.power import detectable_gap
 
 
@@ -37,10 +38,12 @@ def test_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert told["power"].startswith("with 4 of 14 trajectories with a known outcome flagged")
 
 
-def test_the_printed_entry_is_a_valid_dataset(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_printed_config_reads_the_runs(capsys: pytest.CaptureFixture[str]) -> None:
     text = inspected(ROOT / "data/examples/jobs/example-a", capsys)
-    entry = yaml.safe_load(text[text.index("datasets:") :])["datasets"]["example-a"]
-    assert msgspec.convert(entry, Dataset).format == "harbor"
+    config: Config = parse(yaml.safe_load(text[text.index("datasets:") :]), "pasted")
+    assert config.datasets["example-a"].format == "harbor"
+    assert plan(config, "example-a")
+    assert config.judges_of("example-a") == ["rules"]
 
 
 def test_attempts_are_counted_by_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

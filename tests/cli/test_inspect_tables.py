@@ -47,7 +47,7 @@ def test_a_file_of_outcomes(capsys: pytest.CaptureFixture[str]) -> None:
     text = inspected(capsys, ROOT / "data/outcomes/gsm-plus.csv.gz")
     told = facts(text)
     assert told["format"] == "outcomes"
-    assert told["attempts"] == "7,146, a row each"
+    assert told["attempts"] == "7,146"
     assert told["groups"].startswith("6: gpt-4 impr_prompt+impr_topology 1,199, ")
     assert "1,173 with 6 attempts each" in told["attempts a task"]
     assert told["outcomes"] == "passed 6,265, failed 881, unknown 0"
@@ -167,3 +167,11 @@ def test_a_file_that_is_no_table_is_an_error(
 def test_columns_are_those_of_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(ROOT / "data/examples/jobs/example-a"), "--columns", "task=x"]) == 1
     assert "holds runs, not tables" in capsys.readouterr().err
+
+
+def test_several_verifications_are_one_attempt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "verified.csv"
+    path.write_text("task,attempt,verification,passed\na,1,x,1\na,1,y,0\nb,1,x,1\n")
+    told = facts(inspected(capsys, path))
+    assert told["attempts"] == "2, in 3 rows"
+    assert told["scatter"].startswith("cannot be seen")

@@ -69,12 +69,13 @@ def cost(found: Estimate | None) -> str:
 
 
 def entry(root: Path, name: str, found: Tally) -> str:
-    """Return the config entry to paste."""
+    """Return a config that reads the runs, judged offline."""
     dataset: dict[str, object] = {"paths": str(root), "format": name}
     if len(found.backbones) == 1:
         dataset["backbone"] = next(iter(found.backbones))
     dataset["shards"] = max(1, -(-found.trials // SHARD_SIZE))
-    return yaml.safe_dump({"datasets": {slug(root): dataset}}, sort_keys=False, allow_unicode=True)
+    made = {"datasets": {slug(root): dataset}, "judges": {"rules": {"kind": "rules"}}}
+    return yaml.safe_dump(made, sort_keys=False, allow_unicode=True)
 
 
 def describe(root: Path, name: str, others: str, model: str) -> str:
@@ -105,7 +106,7 @@ def describe(root: Path, name: str, others: str, model: str) -> str:
         "cost of one judge": cost(estimate(model, found.judged, characters, REPLY_TOKENS)),
         "power": power(found.judged_outcomes),
     }
-    return f"{body(lines)}\n\nTo use it, add this to a config file:\n\n{entry(root, name, found)}"
+    return f"{body(lines)}\n\n{tables.PASTE}\n\n{entry(root, name, found)}"
 
 
 def answer(args: argparse.Namespace) -> str:

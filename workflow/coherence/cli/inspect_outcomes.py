@@ -15,6 +15,7 @@ from coherence.incoherence.contract import COLUMNS, OutcomeField
 from coherence.incoherence.outcomes import usable
 from coherence.incoherence.reading import DATASET_COLUMN, read_outcomes
 from coherence.incoherence.source import OutcomeSource
+from coherence.incoherence.verifications import together
 
 CELL = ["group", "task"]
 
@@ -50,11 +51,13 @@ def _advice(header: Sequence[str], columns: Mapping[str, str]) -> str:
 def _lines(
     found: OutcomeSet, frame: pd.DataFrame, header: Sequence[str], columns: Mapping[str, str]
 ) -> dict[str, str | Iterator[str]]:
+    several = together(frame)
+    rows, frame = len(frame), frame if several is None else several.frame
     known = frame[usable(frame, found.kind or "passed")].groupby(CELL, observed=True).size()
     places = {*columns.values(), *(set(COLUMNS) - {DATASET_COLUMN, *columns})}
     return {
         "format": "outcomes",
-        "attempts": f"{found.attempts:,}, a row each",
+        "attempts": f"{found.attempts:,}" + ("" if rows == found.attempts else f", in {rows:,} rows"),
         "groups": f"{found.groups:,}: {listed(Counter(frame['group'].astype('str')))}",
         "attempts a task": f"{found.tasks:,} tasks; within a group, "
         f"{spread(frame.groupby(CELL, observed=True).size())}",

@@ -15,6 +15,7 @@ from coherence.incoherence.contract import OutcomeField
 
 FORMATS: Final = ("outcomes", "table")
 MOST_SHOWN: Final = 20  # tables of a folder that are looked into
+PASTE: Final = "To use it, save this as a config file, or add its entries to one:"
 JUDGE: Final = "recorded"  # the judge whose verdicts a table holds
 _VERDICTS: Final = frozenset({"flagged", "rating"})
 _FIELDS: Final = frozenset(
@@ -77,7 +78,7 @@ def describe(root: Path, asked: str | None, columns: Mapping[str, str]) -> str:
     if len(paths) > MOST_SHOWN:
         say(f"left out: {len(paths) - MOST_SHOWN:,} more tables below {root}; inspect them one by one")
     facts = "\n\n".join(body({"file": str(path), **one.lines}) for path, one in found.items())
-    return f"{facts}\n\nTo use it, save this as a config file, or add its entries to one:\n\n{config(found)}"
+    return f"{facts}\n\n{PASTE}\n\n{config(found)}"
 
 
 def config(found: Mapping[Path, Found]) -> str:
