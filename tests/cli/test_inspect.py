@@ -1,15 +1,17 @@
 """`coherence inspect`: the whole answer without a config, and an entry that works."""
 
+import re
 from pathlib import Path
 
-import msgspec
 import pytest
 import yaml
 from workspace import ROOT, write_trial
 
 from coherence.cli import main
-from coherence.cli.config import Dataset
-from coherence.cli.inspect import EXACT_UP_TO, FLAGGED_SHARE
+from coherence.cli.config import Config
+from coherence.cli.config_files import parse
+from coherence.cli.inspected import EXACT_UP_TO, FLAGGED_SHARE
+from coherence.cli.plan import plan
 from coherence.stats.power import detectable_gap
 
 
@@ -20,7 +22,9 @@ def inspected(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 def facts(text: str) -> dict[str, str]:
     lines = text.split("\n\n", maxsplit=1)[0].splitlines()
-    return {line[:19].strip(): line[19:].strip() for line in lines}
+    return {
+        label: said for label, _, said in (re.split(r"( {2,})", line, maxsplit=1) for line in lines) if label
+    }
 
 
 def test_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,10 +38,12 @@ def test_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert told["power"].startswith("with 4 of 14 trajectories with a known outcome flagged")
 
 
-def test_the_printed_entry_is_a_valid_dataset(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_printed_config_reads_the_runs(capsys: pytest.CaptureFixture[str]) -> None:
     text = inspected(ROOT / "data/examples/jobs/example-a", capsys)
-    entry = yaml.safe_load(text[text.index("datasets:") :])["datasets"]["example-a"]
-    assert msgspec.convert(entry, Dataset).format == "harbor"
+    config: Config = parse(yaml.safe_load(text[text.index("datasets:") :]), "pasted")
+    assert config.datasets["example-a"].format == "harbor"
+    assert plan(config, "example-a")
+    assert config.judges_of("example-a") == ["rules"]
 
 
 def test_attempts_are_counted_by_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,6 +52,18 @@ def test_attempts_are_counted_by_task(tmp_path: Path, capsys: pytest.CaptureFixt
     write_trial(tmp_path / "job-0", "other", 0.0)
     told = facts(inspected(tmp_path, capsys))
     assert told["attempts"] == "2 tasks (1 with 1, 1 with 3 attempts each)"
+    assert told["repeated outcomes"].startswith("scatter can be seen in 1 of 2 tasks of a group")
+
+
+def test_attempts_without_an_outcome_show_no_scatter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(2):
+        write_trial(tmp_path / f"job-{number}", "sum", 1.0)
+    (tmp_path / "job-0/sum__aBcD123/result.json").write_text('{"task_name": "sum"}')
+    told = facts(inspected(tmp_path, capsys))
+    assert told["attempts"] == "1 tasks (1 with 2 attempts each)"
+    assert told["repeated outcomes"].startswith("scatter cannot be seen")
 
 
 def test_control_characters_in_names_do_not_reach_the_terminal(

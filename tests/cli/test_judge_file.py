@@ -212,3 +212,10 @@ def test_judging_a_file_makes_no_judgement_of_a_shard_stale() -> None:
 
     assert not {path for path in rests_on("judge") if path.stem in {"judge_file", "inspect"}}
     assert "formats" not in reached
+
+
+def test_a_table_has_no_text_to_judge(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, said = judge(capsys, str(ROOT / "data/outcomes/gsm-plus.csv.gz"))
+
+    assert (code, out) == (1, "")
+    assert said.endswith("a table has no text to judge; `coherence inspect` says what it holds\n")

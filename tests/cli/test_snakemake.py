@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from workspace import lay_out, ran, snakemake, write_config, write_trial
 
+from coherence.cli.workflow import run_of
+
 TASKS = 12
 
 
@@ -114,6 +116,17 @@ def test_an_empty_folder_is_named(tmp_path: Path) -> None:
     done = snakemake(folder, "--configfile", str(write_config(folder)))
     assert done.returncode != 0
     assert "datasets.small.paths: runs: nothing in the format 'harbor' there" in done.stderr
+
+
+def test_what_the_user_can_mend_is_said_alone(tmp_path: Path) -> None:
+    path = tmp_path / "evil\x1b[2J"
+    raw = {"datasets": {"mine": {"paths": str(path), "format": "harbor"}}, "judges": {}}
+    with pytest.raises(SystemExit) as ended:
+        run_of({**raw, "results": str(tmp_path / "results")}, is_main=True)
+    said = str(ended.value.code)
+    assert said.startswith("datasets.mine.paths: ")
+    assert "evil\\x1b[2J: there is no such folder" in said
+    assert said.endswith("Put the runs there, or write in the config where they are")
 
 
 def test_the_default_run_is_the_replication_the_reconstruction_and_the_audit(tmp_path: Path) -> None:

@@ -150,3 +150,25 @@ def test_flags_kept_in_other_words_have_n_spans_and_what_is_unjudged(tmp_path: P
 
 def test_a_run_without_paraphrases_can_be_drawn(tmp_path: Path) -> None:
     assert all(path.stat().st_size for path in save(paraphrase.paraphrase([]), tmp_path, "x"))
+
+
+UNPLACED = evaluate(rows(), SETTINGS, {})
+UNMEASURED = evaluate([replace(row, features={}) for row in rows()], SETTINGS, timelines())
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "said"),
+    [
+        ("first-flag", UNPLACED, "No time to the first flag to draw: no flag has a known place"),
+        ("lead-time", UNPLACED, "qwen is simulated: counts. No lead time to draw: no flag has a known place"),
+        ("tertiles", UNMEASURED, "No gap within thirds to draw: no third has flagged and other trajectories"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " not in value else "",
+)
+def test_a_figure_that_shows_nothing_says_what_is_missing_and_why(
+    name: str, found: Evaluation, said: str
+) -> None:
+    told = texts(DRAWN[name](found)).replace("\n", " ")
+    assert said in told
+    assert "table" in told
+    assert not SHOWN[name][1](found)

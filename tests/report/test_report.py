@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-from base64 import b64decode
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from hostile import HOSTILE
@@ -124,9 +124,9 @@ def test_a_dataset_without_a_note_is_refused() -> None:
 def test_a_figure_is_embedded_with_its_words() -> None:
     (image,) = document(Figure("F", "c", b"<svg>\xc3\xa9</svg>", 'gap "47"')).find("img")
     head, _, data = image.attributes["src"].partition(",")
-    assert (head, b64decode(data), image.attributes["alt"]) == (
-        "data:image/svg+xml;base64",
-        b"<svg>\xc3\xa9</svg>",
+    assert (head, unquote(data), image.attributes["alt"]) == (
+        "data:image/svg+xml",
+        "<svg>\xe9</svg>",
         'gap "47"',
     )
 
@@ -257,5 +257,5 @@ def _is_inert(name: str, value: str) -> bool:
         beside = ("../../report.html", "report.html", "audit.html")
         return value.startswith(("#", "pages/")) or value in beside
     if name == "src":
-        return value.startswith("data:image/svg+xml;base64,")
+        return value.startswith("data:image/svg+xml,") and not set(value) & set('<>&"#')
     return not name.startswith("on") and name not in FORBIDDEN

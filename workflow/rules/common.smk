@@ -1,6 +1,6 @@
-from coherence.cli.workflow import Run
+from coherence.cli.workflow import run_of
 
-RUN = Run(config, is_main=workflow.is_main_process)
+RUN = run_of(config, is_main=workflow.is_main_process)
 PARAPHRASES = RUN.paraphrases
 
 # Every job reads the same resolved settings. Not a parameter: only what a stage uses makes it stale (`version`).

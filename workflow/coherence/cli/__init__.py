@@ -10,7 +10,7 @@ from coherence.cli.arguments import say
 from coherence.errors import CoherenceError
 
 COMMANDS: Final[dict[str, str]] = {
-    "inspect": "say what a folder of runs holds, without any config",
+    "inspect": "say what a folder of runs or a table holds, without any config",
     "plan": "list the units of each dataset and shard",
     "ingest": "read raw files into normalised trajectories and an index",
     "preprocess": "turn trajectories into what a judge reads",

@@ -37,6 +37,8 @@ ALONE: Final = {"datasets": {"file": {"paths": "file", "format": "atif"}}}
 
 def reading_of(path: Path, name: str) -> Reading:
     """Read the one trajectory a file or trial folder holds; InputError says why there is none."""
+    if name == "table":
+        raise InputError(f"{path}: a table has no text to judge; `coherence inspect` says what it holds")
     source = Source("file", str(path))
     units = list(formats.load(name).discover(path))
     if len(units) != 1:

@@ -1,6 +1,7 @@
 """`coherence plan`: which units there are, and which shard each belongs to."""
 
 import argparse
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -71,10 +72,14 @@ def discover(dataset: Dataset, name: str) -> Iterator[Planned]:
         try:
             units = list(reader.discover(Path(root)))
         except InputError as error:
-            raise ConfigError(f"datasets.{name}.paths: {error}") from error
+            mend = (
+                "" if Path(root).exists() else ". Put the runs there, or write in the config where they are"
+            )
+            raise ConfigError(f"datasets.{name}.paths: {error}{mend}") from error
         if not units:
             raise ConfigError(
-                f"datasets.{name}.paths: {root}: nothing in the format {dataset.format!r} there"
+                f"datasets.{name}.paths: {root}: nothing in the format {dataset.format!r} there; "
+                f"`coherence inspect {shlex.quote(root)}` says what it holds"
             )
         base = base_of(Path(root))
         for unit in units:

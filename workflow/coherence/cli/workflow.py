@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import product
@@ -12,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from coherence.cli.arguments import CONFIG_VARIABLE
+from coherence.cli.arguments import CONFIG_VARIABLE, printable
 from coherence.cli.code import code_digest
 from coherence.cli.config import TRAVEL, Config, JudgeSection, LlmJudge, RecordedJudge, of_another
 from coherence.cli.config_files import config_digest, parse
@@ -22,7 +23,7 @@ from coherence.cli.paraphrase_config import LlmParaphrase, ParaphraseSection
 from coherence.cli.paraphrase_targets import FAILED_CALL, ParaphraseTargets
 from coherence.cli.plan import source_of, write_plan
 from coherence.cli.sections import INGESTED
-from coherence.errors import ConfigError, InputError
+from coherence.errors import CoherenceError, ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
 from coherence.preprocess import Prepared
 from coherence.records import Entry
@@ -392,3 +393,11 @@ class Run:
         repeated += [*self.outcome_tables(), *self.incoherence_tables(), *self.repeated_figures()]
         repeated += self.paraphrases.targets()
         return [*per_dataset, *judged, *cut, *joined, *repeated, *self.tables(), *self.figures(), *last]
+
+
+def run_of(raw: Mapping[str, Any], is_main: bool) -> Run:
+    """Return the run of a config; what the user can mend is said alone, and Snakemake ends with 1."""
+    try:
+        return Run(raw, is_main)
+    except CoherenceError as error:
+        sys.exit(printable(str(error)))  # an exception would stand amid the lines of a traceback

@@ -10,7 +10,7 @@ from coherence.evaluation.landmarks import FlagCurves
 from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import one_line
 from coherence.evaluation.wording import p_value, percent
-from coherence.figures.panels import Panels
+from coherence.figures.panels import UNPLACED, Panels
 from coherence.figures.style import DASHES, OUTCOME_COLOURS, label, style
 from coherence.records import OutcomeStatus
 from coherence.stats.intervals import LEVEL_TEXT
@@ -51,7 +51,7 @@ def describe(rows: Sequence[FlagCurves]) -> str:
 
 def _caption(rows: Sequence[FlagCurves]) -> str:
     if not rows:
-        return "No flag with a place in a trajectory."
+        return f"No time to the first flag to draw: {UNPLACED}"
     note = simulation_note((row.dataset, row.simulated) for row in rows)
     return (
         f"{note} Share flagged by each non-empty step, trajectories that end unflagged being censored at "

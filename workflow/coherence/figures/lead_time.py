@@ -11,6 +11,7 @@ from coherence.evaluation.lead_time import SHARE, LeadTime
 from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import one_line
 from coherence.evaluation.wording import percent
+from coherence.figures.panels import UNPLACED
 from coherence.figures.style import (
     DASHES,
     FAINT,
@@ -42,7 +43,7 @@ def lead_time(rows: Sequence[LeadTime], flags: Sequence[FirstFlag]) -> Figure:
     """Return the lead-time plot: a panel for each dataset and judge of the rows, dots beside the ECDF."""
     panels = [(row, _shares(row, flags)) for row in rows if row.of == "all" and row.measure == SHARE]
     heights = [HEAD + (PANEL + FOOT if any(shares.values()) else EMPTY) for _, shares in panels]
-    caption = _caption([row for row, _ in panels])
+    caption = _caption([row for row, _ in panels], any(any(shares.values()) for _, shares in panels))
     foot = caption_height(caption)
     with style():
         figure = Figure(figsize=(WIDTH, sum(heights) + foot))
@@ -65,10 +66,12 @@ def describe(rows: Sequence[LeadTime]) -> str:
     return one_line(f"Share of each flagged trajectory that is over at its first flag. {said or 'No flags'}.")
 
 
-def _caption(panels: Sequence[LeadTime]) -> str:
+def _caption(panels: Sequence[LeadTime], is_placed: bool) -> str:
     if not panels:
         return "No judge has judged these trajectories."
     note = simulation_note((row.dataset, row.simulated) for row in panels)
+    if not is_placed:
+        return f"{note} No lead time to draw: {UNPLACED}".strip()
     return (
         f"{note} Left: a dot for each flagged trajectory at the share of its non-empty steps up to and "
         "including the first acknowledgment; heights mean nothing; bars: median and its interval "

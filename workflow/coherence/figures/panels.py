@@ -11,6 +11,9 @@ from coherence.figures.style import FAINT, GREY, caption_height, write_caption
 WIDTH: Final = 10.0  # inches, as all lengths here
 HEAD: Final = 0.5
 FOOT: Final = 0.55
+UNPLACED: Final = (  # why a figure of places shows nothing
+    "no flag has a known place in a run. Runs of a table have no text, and so no places."
+)
 
 
 class Panels:

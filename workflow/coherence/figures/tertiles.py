@@ -81,7 +81,10 @@ def describe(rows: Sequence[Third]) -> str:
 
 def _caption(rows: Sequence[Thirds]) -> str:
     if not rows:
-        return "No judge's flags can be compared within thirds."
+        return (
+            "No gap within thirds to draw: no third has flagged and other trajectories with outcomes. "
+            "Thirds are by the feature `stratify_by`; runs of a table have only the features it brings."
+        )
     note = simulation_note((row.reading.dataset, row.simulated) for row in rows)
     return (
         f"{note} Gap in failure rate, risky less safe, within thirds of {rows[0].thirds[0].by} ({RULE}), "

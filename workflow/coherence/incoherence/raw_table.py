@@ -5,7 +5,8 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -40,21 +41,43 @@ def short(text: str) -> str:
     return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "..."
 
 
+def read_header(path: Path) -> list[str]:
+    """Return the names of the columns; InputError for a file that is no such table."""
+    with _readable(path):
+        delimiter = _delimiter(path)
+        if delimiter is None:
+            return unique(path, pyarrow.parquet.ParquetFile(path).schema_arrow.names)
+        _check_text(path)
+        return _header(path, delimiter)
+
+
 def read_raw(path: Path, wanted: Callable[[Sequence[str]], Iterable[str]]) -> RawTable:
     """Read the columns that `wanted` chooses from the header; InputError for a file that is no such table."""
+    with _readable(path):
+        delimiter = _delimiter(path)
+        return _read_parquet(path, wanted) if delimiter is None else _read_csv(path, delimiter, wanted)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
     if not path.is_file():
         what = "is a folder or device, not a file" if path.exists() else "there is no such file"
         raise InputError(f"{path}: {what}")
-    kind = path.name.lower().removesuffix(".gz")
     try:
-        if kind.endswith((".parquet", ".pq")):
-            return _read_parquet(path, wanted)
-        delimiter = next((mark for end, mark in DELIMITERS.items() if kind.endswith(end)), None)
-        if delimiter is None:
-            raise InputError(f"{path}: outcomes are read from .csv, .tsv (also .gz) and .parquet files")
-        return _read_csv(path, delimiter, wanted)
+        yield
     except (pa.ArrowException, OSError, EOFError, zlib.error, csv.Error) as error:
         raise InputError(f"{path}: cannot be read: {short_reason(error)}") from error
+
+
+def _delimiter(path: Path) -> str | None:
+    """Return what separates the cells of a text file, None for Parquet; InputError for any other file."""
+    kind = path.name.lower().removesuffix(".gz")
+    if kind.endswith((".parquet", ".pq")):
+        return None
+    delimiter = next((mark for end, mark in DELIMITERS.items() if kind.endswith(end)), None)
+    if delimiter is None:
+        raise InputError(f"{path}: outcomes are read from .csv, .tsv (also .gz) and .parquet files")
+    return delimiter
 
 
 def short_reason(error: Exception) -> str:

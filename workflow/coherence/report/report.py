@@ -1,11 +1,11 @@
 """The report: one HTML document of numbered tables and figures, the flagged spans and how to read them."""
 
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from coherence.records import Record
 from coherence.report.blocks import Audit, Block, DatasetNote, Figure, OutcomeNote, Report, Section, Table
+from coherence.report.embedding import embedded
 from coherence.report.rendering import render
 from coherence.report.table_views import TableView, table_view
 from coherence.vocabulary import CONFLICT_TYPES
@@ -71,7 +71,7 @@ def _view(block: Block, notes: Mapping[str, DatasetNote], numbers: Counter[str])
         simulated=_simulated(block, notes),
         note=block.note if isinstance(block, Table | Figure) else "",
         table=table_view(block) if isinstance(block, Table) else None,
-        image=b64encode(block.svg).decode() if isinstance(block, Figure) else "",
+        image=embedded(block.svg) if isinstance(block, Figure) else "",
     )
 
 
