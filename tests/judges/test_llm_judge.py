@@ -385,6 +385,7 @@ OTHER: dict[str, Any] = {
     "concurrency": 1,
     "max_retries": 0,
     "timeout_seconds": 1.0,
+    "stop_seconds": 5.0,
     "offline": True,
     "mask_secrets": False,
     "mode": "batch",

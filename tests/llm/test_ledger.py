@@ -194,7 +194,7 @@ def test_an_interrupted_call_is_abandoned_at_unknown_cost(
     served.delay = 0.05
     served.script.extend(message("ok") for _ in range(9))
     account = Account(tmp_path / "ledger.csv", "d/j", budget=10.0)
-    connection = Connection(base_url=served.url, concurrency=2)
+    connection = Connection(base_url=served.url, concurrency=2, stop_seconds=0)
     client = Client(ReplyStore(tmp_path / "replies"), connection, account)
     results = client.each([request(str(n), max_tokens=100) for n in range(9)], work)
     next(results)

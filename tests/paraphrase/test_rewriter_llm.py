@@ -230,6 +230,7 @@ OTHER: dict[str, Any] = {
     "concurrency": 2,
     "max_retries": 1,
     "timeout_seconds": 5.0,
+    "stop_seconds": 5.0,
     "offline": True,
     "mask_secrets": False,
     "mode": "batch",

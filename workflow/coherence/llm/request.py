@@ -8,6 +8,7 @@ from coherence.records import Record
 SAMPLING_API_VERSION: Final = "2023-06-01"  # the last version of the API that takes a temperature
 DEFAULT_MAX_TOKENS: Final = 16_000
 STREAMED_ABOVE: Final = 21_333  # tokens: the SDK wants longer replies streamed
+STOP_SECONDS: Final = 25.0  # for replies under way when told to stop: Slurm kills after 30
 MOST_TOKENS: Final = 128_000  # the longest reply of any listed model
 
 Cache = Literal["none", "5m", "1h"]
@@ -41,6 +42,7 @@ class Connection(Record, frozen=True):
     timeout_seconds: float = 600.0
     offline: bool = False
     cache: Cache = "none"
+    stop_seconds: float = STOP_SECONDS
     poll_seconds: float = 60.0  # longest pause between two looks at a batch
 
 
