@@ -14,7 +14,7 @@ from coherence.errors import PromptError, ReplyMissingError
 from coherence.judges import quotes
 from coherence.judges.flagging import AbsentQuote, verified
 from coherence.judges.frame import FRAME_NOTE, framed
-from coherence.judges.hearing import Heard, hear, refused_before
+from coherence.judges.hearing import NO_REPLY, NOT_RUN, Heard, hear, refused_before
 from coherence.judges.masking import Masked, masked
 from coherence.judges.parts import merged, notes_for
 from coherence.judges.prompts import Prompt, read_prompt
@@ -37,8 +37,6 @@ from coherence.llm.store import Failure, Reply, ReplyStore
 from coherence.records import Judgement, JudgementState, Transcript
 from coherence.vocabulary import MAX_CONFIDENCE, MIN_CONFIDENCE
 
-NOT_RUN: Final = "not_run"
-NO_REPLY: Final = "no stored reply, and the run is offline"
 DEFAULT_RATING_AT_MOST: Final = 3  # the middle of the scale; the paper states no threshold
 
 IN_KEY: Final = frozenset(
@@ -157,7 +155,7 @@ class LlmJudge:
     def _replayed(self, transcripts: Iterable[Transcript]) -> Iterator[Judgement]:
         client = Client(self._store, connection_of(self._settings, offline=True))
         with suppress(ReplyMissingError):  # each transcript it is about has been answered for
-            yield from client.each(self._pairs(transcripts), self._judged_or_not_run)
+            yield from client.each(self._pairs(transcripts), self._judged_masked)
 
     def rehearse(self, transcripts: Iterable[Transcript], watch: Watch) -> None:
         """Go through the judging with stored replies only, telling `watch` of every request.
@@ -212,13 +210,6 @@ class LlmJudge:
         masked_places = hidden.total if judgement.reply else 0
         return replace(judgement, masked=masked_places, substrate=hidden.transcript.substrate)
 
-    async def _judged_or_not_run(self, pair: tuple[Masked, int], ask: Ask) -> Judgement:
-        try:
-            return await self._judged_masked(pair, ask)
-        except ReplyMissingError:
-            hidden, sample = pair
-            return self._judgement(hidden.transcript, sample, "unjudged", reason=NOT_RUN, detail=NO_REPLY)
-
     async def _judged(self, pair: tuple[Transcript, int], ask: Ask) -> Judgement:
         transcript, sample = pair
         if transcript.substrate == "none" and self._reports not in PLACES:
@@ -243,7 +234,14 @@ class LlmJudge:
 
     async def _hear(self, request: Request, sample: int, ask: Ask) -> Heard:
         refused = refused_before(self._store, store_key(request, sample))
-        return refused or await hear(request, sample, ask, self._reports, self._settings.ask_again)
+        if refused is not None:
+            return refused
+        try:
+            return await hear(request, sample, ask, self._reports, self._settings.ask_again)
+        except ReplyMissingError:
+            if self._not_run:
+                return Heard(None, (), NOT_RUN, NO_REPLY)
+            raise
 
     async def _in_parts(
         self, parts: tuple[Window, ...], transcript: Transcript, sample: int, ask: Ask
@@ -278,10 +276,11 @@ class LlmJudge:
             summary=answer.summary,
             spans=spans,
             rating=answer.rating,
-            reply=heard.replies[-1],
+            reply=heard.replies[-1] if heard.replies else None,
             replies=heard.replies,
             windows=parts,
             asked_again=heard.asked_again,
+            lost=heard.lost,
         )
         return verified(judgement, self._settings.absent_quote, by_spans=answer.rating is None)
 
