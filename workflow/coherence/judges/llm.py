@@ -30,6 +30,7 @@ from coherence.llm.request import (
     Cache,
     Connection,
     Request,
+    custom_headers,
     store_key,
 )
 from coherence.llm.settings import CallSettings
@@ -186,7 +187,7 @@ class LlmJudge:
         blocks = [_block(text) for text in (framed(transcript), notes, self._prompt.text) if text]
         if settings.order == "instructions_first":
             blocks.reverse()
-        sampling_version = SAMPLING_API_VERSION if settings.temperature is not None else None
+        version = settings.api_version or (SAMPLING_API_VERSION if settings.temperature is not None else None)
         return Request(
             model=settings.model,
             messages=({"role": "user", "content": blocks},),
@@ -196,8 +197,9 @@ class LlmJudge:
             effort=settings.effort,
             thinking=settings.thinking,
             temperature=settings.temperature,
-            api_version=settings.api_version or sampling_version,
+            api_version=version,
             extra=settings.extra,
+            custom_headers=custom_headers(version),
         )
 
     def _masked(self, transcript: Transcript) -> Masked:

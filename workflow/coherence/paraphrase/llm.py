@@ -19,6 +19,7 @@ from coherence.llm.request import (
     SAMPLING_API_VERSION,
     Cache,
     Request,
+    custom_headers,
 )
 from coherence.llm.settings import CallSettings, connection_of
 from coherence.llm.store import ReplyStore
@@ -117,7 +118,7 @@ class LlmRewriter:
         settings = self._settings
         steps = (Step(n, "agent", thoughts=(Thought(text, "think_call"),)) for n, text in enumerate(texts, 1))
         blocks = [_block(framed(Transcript("", tuple(steps)))), _block(self._prompt.text)]
-        sampling_version = SAMPLING_API_VERSION if settings.temperature is not None else None
+        version = settings.api_version or (SAMPLING_API_VERSION if settings.temperature is not None else None)
         return Request(
             model=settings.model,
             messages=({"role": "user", "content": blocks},),
@@ -127,8 +128,9 @@ class LlmRewriter:
             effort=settings.effort,
             thinking=settings.thinking,
             temperature=settings.temperature,
-            api_version=settings.api_version or sampling_version,
+            api_version=version,
             extra=settings.extra,
+            custom_headers=custom_headers(version),
         )
 
 
