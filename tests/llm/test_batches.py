@@ -25,7 +25,7 @@ from coherence.llm.batch_queue import Limits
 from coherence.llm.batch_standing import ROUNDS
 from coherence.llm.batches import BatchClient
 from coherence.llm.client import Answer, Ask, Client
-from coherence.llm.ledger import Ledger
+from coherence.llm.ledger import Ledger, read_ledger
 from coherence.llm.pacing import LONGEST_OBEYED
 from coherence.llm.request import Connection, Request, store_key
 from coherence.llm.store import Failure, Reply, ReplyStore
@@ -628,7 +628,24 @@ def test_results_read_twice_are_entered_in_the_ledger_once(
     answers(store, server, "a", "b")
 
     assert len(batches.carried) == 2
-    assert spent(store) == pytest.approx(1.5 * both)  # b's reply was lost: twice
+    assert spent(store) == pytest.approx(both)
+    path = store.root / "ledger.csv"
+    assert (len(read_ledger(path)), path.read_text().count(",ok,")) == (2, 3)  # b's result was read twice
+
+
+def test_a_request_paid_for_in_two_batches_is_two_charges(
+    server: MessagesServer, batches: Batches, store: ReplyStore
+) -> None:
+    batches.outcomes[key("a")] = deque([{"type": "expired"}])
+    answers(store, server, "a")
+    once = spent(store)
+    store.path(key("a")).unlink()
+    answers(store, server, "a")
+
+    rows = read_ledger(store.root / "ledger.csv")
+    assert [row.status for row in rows] == ["batch result expired", "ok", "ok"]
+    assert sum(row.dollars or 0 for row in rows) == pytest.approx(2 * once) == pytest.approx(spent(store))
+    assert len(batches.batches) == 3
 
 
 @pytest.mark.parametrize("wait", [{"retry_after": "1000000"}, {"retry_after_ms": "1e9"}], ids=str)
