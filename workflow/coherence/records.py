@@ -34,11 +34,15 @@ class Thought(Record, frozen=True):
 
 
 class Call(Record, frozen=True):
-    """One tool call; `arguments` as the agent gave them, {} where the raw file lost them."""
+    """One tool call; `arguments` as the agent gave them, {} where the raw file lost them.
+
+    With `in_order` they are shown in the order that they stand in, else sorted by their keys.
+    """
 
     name: str
     arguments: dict[str, Any] = {}
     call_id: str | None = None
+    in_order: bool = False
 
 
 class Observation(Record, frozen=True):
