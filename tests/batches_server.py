@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from messages_server import MessagesServer, Received, Response, failure, message
 
@@ -53,6 +53,7 @@ class Batches:
     def __init__(self, server: MessagesServer, looks: int = 1) -> None:
         self.batches: dict[str, Batch] = {}
         self.looks = looks
+        self.ids: deque[Any] = deque()
         self.outcomes: dict[str, deque[Result | None]] = {}
         self.created: deque[Callable[[Batch], Response | None]] = deque()
         self.refusals: deque[Response] = deque()
@@ -78,7 +79,7 @@ class Batches:
     def create(self, requests: dict[str, dict[str, Any]], version: str = "") -> Batch:
         """A new batch."""
         with self._server.lock:
-            batch_id = f"msgbatch_{len(self.batches) + 1:04d}"
+            batch_id = self.ids.popleft() if self.ids else f"msgbatch_{len(self.batches) + 1:04d}"
             batch = Batch(batch_id, datetime.now(UTC), requests, version, self.looks)
             self.batches[batch_id] = batch
         return batch
@@ -136,7 +137,7 @@ class Batches:
         return Response(b"".join(line + b"\n" for line in lines))
 
     def _named(self, received: Received) -> Batch | None:
-        return self.batches.get(urlsplit(received.path).path.split("/")[4])
+        return self.batches.get(unquote(urlsplit(received.path).path.split("/")[4]))
 
     def _ended(self, batch: Batch) -> dict[str, Result]:
         if not batch.results:
@@ -176,7 +177,7 @@ class Batches:
             "ended_at": batch.created.isoformat() if ended else None,
             "archived_at": None,
             "cancel_initiated_at": None,
-            "results_url": f"{self._server.url}{ROOT}/{batch.id}/results" if ended else None,
+            "results_url": f"{self._server.url}{ROOT}/{quote(batch.id, safe='')}/results" if ended else None,
         }
 
 

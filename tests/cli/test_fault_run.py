@@ -43,6 +43,15 @@ def kill_after(requests: int, folder: Path, server: MessagesServer) -> None:
         time.sleep(0.01)
 
 
+def terminate_amid_calls(folder: Path, server: MessagesServer) -> int:
+    """Start judging and end it (kill -TERM) while as many calls as may be are under way; return its code."""
+    process = start(folder, "judge")
+    while process.poll() is None and server.busy < CONCURRENCY:
+        time.sleep(0.01)
+    process.terminate()
+    return process.wait()
+
+
 def unstored(server: MessagesServer, folder: Path) -> int:
     """How many replies were paid for and sent in full, and are not in the store."""
     counted = server.stats()
@@ -85,3 +94,23 @@ def test_what_may_stop_a_run_loses_nothing_once_it_is_mended(tmp_path: Path, ser
 
     assert outcomes(tmp_path, cases) == dict.fromkeys(cases, "right")
     assert unstored(server, tmp_path) == 0
+
+
+def test_a_termination_loses_no_reply_and_a_resume_asks_only_for_the_rest(
+    tmp_path: Path, server: MessagesServer
+) -> None:
+    write_cases(tmp_path, len(CASES), base_url=server.url, concurrency=CONCURRENCY)
+    prepare(tmp_path)
+
+    server.delay = 0.3
+    assert terminate_amid_calls(tmp_path, server) == 130
+    answered = server.stats()["billed"]
+    assert CONCURRENCY <= answered < len(CASES)
+    assert unstored(server, tmp_path) == 0
+    told = f"interrupted; of {CONCURRENCY} requests under way {CONCURRENCY} were answered and are stored"
+    assert told in (tmp_path / "stderr").read_text()
+
+    server.delay = 0.0
+    run(tmp_path, "judge")
+    assert sorted(line["case"] for line in server.log) == CASES  # each once
+    assert outcomes(tmp_path, CASES) == dict.fromkeys(CASES, "right")

@@ -112,6 +112,13 @@ def test_there_and_back(config: str, capsys: pytest.CaptureFixture[str]) -> None
     arguments = ["agreement", "--judge", "rules", "--labels", "labels.jsonl", "--dataset", "a"]
     assert main([*arguments, "--config", config]) == 0
     assert "1.00" in capsys.readouterr().out  # kappa of a judge with its own words
+    with Path("labels.jsonl").open("a") as lines:
+        cut = {"trajectory": next(iter(words)), "reader": "ann", "after_step": 2, "state": "unflagged"}
+        lines.write(json.dumps(cut) + "\n")
+    assert main([*arguments, "--config", config]) == 0
+    told = capsys.readouterr()
+    assert "not on whole trajectories: 1 of the labels of reader ann" in told.err
+    assert "1 reference verdicts on prefixes" in told.out
 
 
 def test_what_is_left_blank_is_missing_and_never_unflagged(config: str) -> None:

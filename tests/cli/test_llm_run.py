@@ -8,6 +8,8 @@ from workspace import ROOT, write_config, write_trial
 
 from coherence.cli import main
 from coherence.cli.workflow import Run
+from coherence.files import read_lines
+from coherence.records import Judgement, Lost
 from messages_server import CUE, MessagesServer, failure, only_this_key, serving
 
 STAGES = (
@@ -74,6 +76,41 @@ def test_a_failed_call_is_tried_again_by_the_next_run(
         assert len(failed) == 1
         Run(json.loads(config.read_text()))
         assert [path for path in shards if not path.exists()] == failed
+
+
+def test_a_failed_call_beside_a_flag_is_tried_again_and_the_flag_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    only_this_key("test-key", monkeypatch, tmp_path)
+    write_trial(tmp_path / "runs", "bad", 0.0, f"The sum is 7, {CUE}.", steps=8)
+    with serving() as server:
+        prompt, window = (
+            f"{ROOT}/config/prompts/detector.md",
+            {"window_tokens": 200, "window_overlap_steps": 0},
+        )
+        judge = {"kind": "llm", "prompt": prompt, "base_url": server.url, **window}
+        dataset = {"paths": "runs", "format": "harbor", "shards": 1}
+        config = write_config(tmp_path, datasets={"small": dataset}, judges={"detector": judge})
+        shard = tmp_path / "results/small/shards/judge-detector-0.jsonl"
+        server.dealers.append(lambda n, _: failure(400, "invalid_request_error", "no") if n == 1 else None)
+        for stage in STAGES[:4]:
+            assert main([*stage, "--config", str(config)]) == 0
+        (flagged,) = read_lines(shard, Judgement)
+        assert (flagged.state, flagged.lost) == ("flagged", (Lost(2, "api"),))
+
+        Run(json.loads(config.read_text()))
+        assert not shard.exists()
+        asked = len(server.received)
+        assert main([*STAGES[3], "--config", str(config)]) == 0
+        (again,) = read_lines(shard, Judgement)
+        assert (again.state, again.lost) == ("flagged", ())
+        assert {span.acknowledgment_step for span in flagged.spans} < {
+            span.acknowledgment_step for span in again.spans
+        }
+        assert len(server.received) > asked
+        Run(json.loads(config.read_text()))
+        assert shard.exists()
 
 
 def test_a_threshold_for_a_prompt_without_a_rating_is_refused(

@@ -168,18 +168,43 @@ def test_what_an_offline_run_could_not_ask_is_asked_once_replies_may_come(
     assert [path for path in lists if not path.exists()] == waiting
 
 
-def test_an_offline_run_sends_no_thought_even_with_a_key(
+def test_an_offline_run_sends_no_thought_even_with_a_key(tmp_path: Path, server: MessagesServer) -> None:
+    write_runs(tmp_path)
+    online = llm_config(tmp_path, server)
+    run_all(online, *BEFORE)
+    calls = len(server.received)
+    raw = json.loads(online.read_text())
+    config = tmp_path / "offline.json"
+    config.write_text(json.dumps({**raw, "offline": True}))
+    run_all(config, ["paraphrase"], *REPORTED)
+    assert len(server.received) == calls
+
+    rows = table(tmp_path, "paraphrase_pairs")
+    assert [(row["state_after"], row["reason_after"]) for row in rows] == [("unjudged", "not_run")] * 2
+    (summary, *_) = table(tmp_path, "paraphrase")
+    assert (summary["kept_n"], summary["unjudged"]) == (0, "2 after not run")
+    assert {row["reason"] for row in table(tmp_path, "paraphrase_thoughts")} == {"not_run"}
+    assert "2 after not run" in (tmp_path / "results/report.html").read_text()
+
+    lists = sorted((place(tmp_path) / "shards").glob("*.jsonl"))
+    waiting = [path for path in lists if b'"reason":"not_run"' in path.read_bytes()]
+    Run(json.loads(config.read_text()))
+    assert all(path.exists() for path in lists), "a second run offline has nothing to ask"
+    Run(json.loads(online.read_text()))
+    assert {path for path in lists if not path.exists()} == set(waiting)
+    run_all(online, ["paraphrase"], ["table"], ["evaluate"])
+    (summary, *_) = table(tmp_path, "paraphrase")
+    assert (summary["n_kept"], summary["kept_n"]) == (1, 2)
+
+
+def test_a_rewriter_that_is_told_to_be_offline_alone_stops_and_says_so(
     tmp_path: Path, server: MessagesServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_runs(tmp_path)
-    run_all(llm_config(tmp_path, server), *BEFORE)
-    calls = len(server.received)
-    raw = json.loads((tmp_path / "small.json").read_text())
-    config = tmp_path / "offline.json"
-    config.write_text(json.dumps({**raw, "offline": True}))
+    config = llm_config(tmp_path, server, offline=True)
+    run_all(config, *BEFORE)
     assert main(["paraphrase", "--config", str(config)]) == 1
     assert "the run is offline" in capsys.readouterr().err
-    assert len(server.received) == calls
 
 
 def test_killed_and_resumed_it_ends_as_if_nothing_had_happened(

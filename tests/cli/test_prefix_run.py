@@ -3,11 +3,15 @@
 import csv
 import json
 import re
+import signal
+import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from fault_run import start
 from workspace import REPORTED, ROOT, lay_out, ran, snakemake, write_config, write_trial
 
 from coherence.cli import main
@@ -121,6 +125,36 @@ def test_what_stopped_goes_on_where_it_was(folder: Path) -> None:
         stage(path, *STAGES[4:])
         assert len(server.received) == 7
     assert {w.state for w in read_lines(folder / WORDS, PrefixJudgement)} == {"flagged", "unflagged"}
+
+
+def test_a_kill_loses_what_was_under_way_alone(folder: Path) -> None:
+    for number in range(4):
+        write_trial(folder / "runs", f"more-{number}", 0.0, f"more-{number}: the sum is 7, {CUE}.", 6)
+    with serving() as server:
+        path = config(folder, server)
+        settings = json.loads(path.read_text())
+        settings["judges"]["detector"] |= {"concurrency": 2}
+        path.write_text(json.dumps(settings))
+        stage(path, *STAGES[:4])
+        whole = len(server.received)
+        server.delay = 0.2
+        process = start(folder, "prefix")
+        while process.poll() is None and len(server.log) < whole + 5:
+            time.sleep(0.01)
+        process.kill()  # kill -9
+        assert process.wait() == -signal.SIGKILL
+        while server.busy:
+            time.sleep(0.01)
+        assert not (folder / WORDS).exists()
+        server.delay = 0.0
+        stage(path, *STAGES[4:6])
+        asked = Counter(received.digest for received in server.received[whole:])
+    assert len(asked) == 2 * 6  # of each of six runs the prefixes of 2 and 4 of its 6 steps
+    assert sum(asked.values()) <= len(asked) + 2  # as many twice as were under way
+    words = list(read_lines(folder / WORDS, PrefixJudgement))
+    assert len(words) == 2 * 6
+    assert {word.state for word in words if not word.trajectory.startswith("good")} == {"flagged"}
+    assert len(list(ReplyStore(folder / "results/replies").replies())) == whole + len(asked)
 
 
 def test_the_calls_have_a_name_of_their_own_in_the_ledger(folder: Path) -> None:

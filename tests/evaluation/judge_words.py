@@ -1,6 +1,7 @@
 """Judges' words on made-up trajectories, a letter each: f flagged, u unflagged, ? unjudged, . no thought."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, Verdict, verdict
@@ -17,7 +18,7 @@ def span(start: int, end: int, kind: ConflictType = "other") -> Span:
     return Span(1, start, end, start, "quote", end, "quote", kind)
 
 
-def words(letters: str, judge: str = "j", **more: tuple[Span, ...] | bool) -> dict[str, Judgement]:
+def words(letters: str, judge: str = "j", **more: Any) -> dict[str, Judgement]:
     """One judgement a letter; `more` are fields of those that flag."""
     return {
         f"t{number}": Judgement(
@@ -27,7 +28,7 @@ def words(letters: str, judge: str = "j", **more: tuple[Span, ...] | bool) -> di
             LETTERS[letter],
             reason="api" if letter == "?" else None,
             substrate="none" if letter == "." else "thoughts",
-            **(more if letter == "f" else {}),  # type: ignore[arg-type]
+            **(more if letter == "f" else {}),
         )
         for number, letter in enumerate(letters)
     }

@@ -10,10 +10,12 @@ from coherence.errors import InputError
 from coherence.evaluation.agreement import (
     FIELDS,
     Agreement,
+    Part,
     by_trajectory,
     compare,
     kappa,
     kappa_text,
+    prefix_labels,
     read_labels,
     split,
     table,
@@ -222,6 +224,26 @@ def test_labels_are_read_as_recorded_judgements(tmp_path: Path) -> None:
     )
     assert first.judgement.spans == (Span(1, 2, 4, 2, "odd", 4, "ls", "other", None, "why"),)
     assert (second.reader, second.judgement.state) == ("human", "unflagged")
+
+
+def test_labels_on_prefixes_are_apart(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    rated = '{"trial": "c", "after_step": 9, "rating": 2}\n'
+    path.write_text(LINE + LINE.replace('"reader": 2', '"reader": 2, "after_step": 3') + rated)
+    assert [label.file for label in read_labels(path)] == ["a/b.json"]
+    assert prefix_labels(path) == [("a/b.json", "2"), ("c", "unnamed")]
+
+
+def test_verdicts_on_prefixes_are_counted_in_their_part_and_shown() -> None:
+    keys = {f"run-{n}": "-" for n in range(20)}
+    cut = ["run-0", "run-0", "run-1", "run-2", "run-3", "run-4"]
+    parts: tuple[Part | None, ...] = (None, "development", "test")
+    found = [compare(judged(**keys), judged(**keys), part=part, on_prefixes=cut) for part in parts]
+    whole, *halves = (one.reference_prefixes for one in found)
+    assert whole == sum(halves) == 6
+    assert halves == [sum(split(key) == half for key in cut) for half in ("development", "test")]
+    assert table(found[:1]).rows[0][-1] == "6 reference verdicts on prefixes"
+    assert table(found[:1]).records[0]["n_reference_prefixes"] == 6
 
 
 @pytest.mark.parametrize(

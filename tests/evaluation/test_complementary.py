@@ -6,7 +6,7 @@ from coherence.evaluation.cross_judge import cross_judge
 from coherence.evaluation.ensembles import ensembles
 from coherence.evaluation.proxy_goal import SecondLook, second_looks
 from coherence.evaluation.proxy_goal import table as proxy_table
-from coherence.records import Judgement, QuoteCheck
+from coherence.records import Judgement, Lost, QuoteCheck
 from coherence.stats.tables import Counts
 
 BESIDE = replace(SETTINGS, complementary={"d": ("s", "u")})
@@ -60,11 +60,13 @@ def test_a_dataset_without_them_has_no_row() -> None:
     assert by_judges({"s": words("fu")}, "FP") == {}
 
 
-def look(second: str, *, first: str = "fff", outcomes: str = "FPF") -> SecondLook:
+def look(
+    second: str, *, first: str = "fff", outcomes: str = "FPF", lost: tuple[Lost, ...] = ()
+) -> SecondLook:
     place = QuoteCheck("exact", 1, "thought", 0, 0, 4)
     yes = replace(span(1, 2), acknowledgment_check=place, action_check=place)
     two = (span(1, 2), replace(span(5, 6), span_id=2))
-    judged = {"d": words(first, spans=two), "p": words(second, spans=(yes,))}
+    judged = {"d": words(first, spans=two), "p": words(second, spans=(yes,), lost=lost)}
     (found,) = second_looks(rows(outcomes, judged), SECOND, {"set": judged})
     return found
 
@@ -80,6 +82,15 @@ def test_what_the_second_judge_did_not_judge_is_left_out_and_counted() -> None:
     found = look("f?u", first="ffu")
     assert (found.spans.n, found.unjudged, found.comparison.counts) == (2, 1, Counts(1, 1, 0, 0))
     assert proxy_table([found]).rows[0][-1] == "1 unjudged"
+
+
+def test_a_span_without_an_answer_beside_a_yes_is_in_no_share_and_counted() -> None:
+    found = look("ffu", lost=(Lost(2, "api"),))
+    assert (found.spans.count, found.spans.n, found.lost) == (2, 4, 2)
+    assert (found.comparison.counts, found.unjudged) == (Counts(1, 2, 1, 1), 0)
+    shown = proxy_table([found])
+    assert shown.rows[0][-1] == "2 spans lost"
+    assert shown.records[0]["spans_lost"] == 2
 
 
 def test_a_second_look_is_no_judge_beside_the_others() -> None:

@@ -13,6 +13,7 @@ from coherence.judges import Judge
 from coherence.judges.llm import IN_KEY, NEUTRAL, LlmJudge, LlmSettings
 from coherence.llm.models import Prices
 from coherence.llm.request import store_key
+from coherence.llm.store import ReplyStore
 from coherence.records import Call, Judgement, Observation, Step, Thought, Transcript
 from messages_server import CUE, MessagesServer, failure, message, only_this_key, sections, serving
 
@@ -385,6 +386,7 @@ OTHER: dict[str, Any] = {
     "concurrency": 1,
     "max_retries": 0,
     "timeout_seconds": 1.0,
+    "stop_seconds": 5.0,
     "offline": True,
     "mask_secrets": False,
     "mode": "batch",
@@ -443,3 +445,23 @@ def test_the_trajectory_s_id_is_not_in_the_key(tmp_path: Path) -> None:
 def test_extra_fields_are_none_that_cannot_be_read_or_would_be_passed_over(name: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=f"`extra` cannot set {name}"):
         msgspec.convert({"prompt": "p", "extra": {name: True}}, LlmSettings)
+
+
+def test_a_custom_header_of_the_api_is_part_of_the_key_and_no_secret_is_kept(
+    tmp_path: Path, server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged(judge_of(tmp_path, server), run())
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-gateway-key: hush-hush")
+    judged(judge_of(tmp_path, server), run())
+    assert len(server.received) == 1, "what a gateway is told is no part of the key"
+
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-gateway-key: hush-hush\nanthropic-beta: other-2026")
+    (found,) = judged(judge_of(tmp_path, server), run())
+    assert server.received[1].headers["anthropic-beta"] == "other-2026"
+    assert server.received[1].headers["x-gateway-key"] == "hush-hush"
+    store = ReplyStore(tmp_path / "replies")
+    reply = store.get(found.reply or "")
+    assert reply is not None
+    assert store_key(reply.request, reply.sample) == reply.key
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "replies").rglob("*") if path.is_file())
+    assert b"hush-hush" not in kept and b"other-2026" not in kept

@@ -176,6 +176,14 @@ def test_masked_keys_take_each_other_s_place_in_no_call() -> None:
     assert len(call_text(call)) == len(call_text(Call("b", arguments)))
 
 
+def test_offsets_stay_where_a_masked_key_would_sort_elsewhere() -> None:
+    inner = {"a": 1, KEY: 2, "z": [{KEY: 3, "zz": 4, "b": 5}]}
+    call = Call("b", {"zeta": "last", KEY: inner, "alpha": "first"})
+    (hidden,) = masked(run(calls=(call,))).transcript.steps[0].calls
+
+    assert call_text(hidden) == call_text(call).replace(KEY, MASK * len(KEY))
+
+
 def test_masking_can_be_turned_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     only_this_key("test-key", monkeypatch, tmp_path)
     with serving() as server:

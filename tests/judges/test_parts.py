@@ -13,7 +13,7 @@ from coherence.judges.llm import LlmJudge, LlmSettings
 from coherence.judges.parts import merged, notes_for
 from coherence.judges.schema import Answer
 from coherence.judges.windows import Window, windows
-from coherence.records import Call, Judgement, QuoteCheck, Span, Step, Thought, Transcript
+from coherence.records import Call, Judgement, Lost, QuoteCheck, Span, Step, Thought, Transcript
 from messages_replies import HEADING
 from messages_server import (
     MessagesServer,
@@ -174,10 +174,8 @@ def long_run(name: str = "t") -> Transcript:
     return Transcript(name, (*steps, Step(20, "agent", calls=(Call("bash", {"command": "make"}),))))
 
 
-def judged(
-    tmp_path: Path, server: MessagesServer | None, *runs: Transcript, **fields: Any
-) -> list[Judgement]:
-    settings = LlmSettings(
+def settings_for(server: MessagesServer | None, **fields: Any) -> LlmSettings:
+    return LlmSettings(
         **{
             "prompt": str(PROMPTS / "detector.md"),
             "base_url": server.url if server else None,
@@ -186,7 +184,14 @@ def judged(
             **fields,
         }
     )
-    return list(LlmJudge("j", settings, tmp_path / "replies").judge(runs or (long_run(),)))
+
+
+def judged(
+    tmp_path: Path, server: MessagesServer | None, *runs: Transcript, **fields: Any
+) -> list[Judgement]:
+    return list(
+        LlmJudge("j", settings_for(server, **fields), tmp_path / "replies").judge(runs or (long_run(),))
+    )
 
 
 def test_a_conflict_left_open_in_one_part_is_flagged_in_a_later_one(
@@ -262,6 +267,26 @@ def test_a_lost_part_leaves_the_run_unjudged_unless_another_part_flags(
     assert (unjudged.state, unjudged.reason) == ("unjudged", "refusal")
     assert (flagged.state, flagged.reason) == ("flagged", None)
     assert "part 2 of 4: refusal" in flagged.detail
+    assert (unjudged.lost, flagged.lost) == ((Lost(1, "refusal"),), (Lost(2, "refusal"),))
+
+
+def test_offline_a_part_whose_call_failed_takes_no_flag_away(tmp_path: Path, server: MessagesServer) -> None:
+    refused = failure(400, "invalid_request_error", "a bad field")
+    server.script.extend([message('{"trajectory_summary": "OPEN", "flagged_spans": []}'), refused])
+    (found,) = judged(tmp_path, server)
+    judge = LlmJudge("j", settings_for(server), tmp_path / "replies", not_run=True)
+    (replayed,) = judge.judge([long_run()])
+
+    assert (found.state, found.lost) == ("flagged", (Lost(2, "api"),))
+    assert (replayed.state, replayed.spans) == ("flagged", found.spans)
+    assert replayed.lost == (Lost(2, "not_run"),)
+    assert b'"reason":"not_run"' in encode(replayed), "by which the next run knows that there is more to ask"
+
+
+def test_a_whole_run_without_replies_is_not_run(tmp_path: Path, server: MessagesServer) -> None:
+    judge = LlmJudge("j", settings_for(server), tmp_path / "replies", not_run=True)
+    (found,) = judge.judge([long_run()])
+    assert (found.state, found.reason, found.reply, found.replies) == ("unjudged", "not_run", None, ())
 
 
 def test_a_generic_rating_is_that_of_the_worst_part(tmp_path: Path, server: MessagesServer) -> None:

@@ -12,8 +12,8 @@ from coherence.errors import PromptError
 from coherence.judges import quotes
 from coherence.judges.llm import LlmSettings
 from coherence.judges.span_judge import SpanJudge
-from coherence.records import Call, Judgement, Span, Step, Thought, Transcript
-from messages_server import CUE, MessagesServer, message, only_this_key, serving
+from coherence.records import Call, Judgement, Lost, Span, Step, Thought, Transcript
+from messages_server import CUE, MessagesServer, failure, message, only_this_key, serving
 
 PROMPTS: Final = Path(__file__).parents[2] / "config" / "prompts"
 SAID: Final = f"It says 0 rows, {CUE}."
@@ -145,6 +145,17 @@ def test_what_is_lost_for_one_span_is_no_clearance(tmp_path: Path, server: Messa
     found = judged(tmp_path, server, word(span(1, "It says 0 rows"), span(2)))
     assert (found.state, found.reason) == ("unjudged", "refusal")
     assert found.detail == "span 2: refusal stop reason refusal"
+    assert found.lost == (Lost(2, "refusal"),)
+
+
+def test_what_is_lost_beside_a_yes_is_kept_in_mind(tmp_path: Path, server: MessagesServer) -> None:
+    server.script.append(failure(400, "invalid_request_error", "a bad field"))
+    words = word(span(1, "It says 0 rows"), span(2))
+    found = judged(tmp_path, server, words)
+    replayed = judged(tmp_path, server, words, not_run=True)
+    assert (found.state, found.lost) == ("flagged", (Lost(1, "api"),))
+    assert (replayed.state, replayed.spans, replayed.lost) == ("flagged", found.spans, (Lost(1, "not_run"),))
+    assert len(server.received) == 2
 
 
 def test_a_yes_without_its_proxy_in_the_transcript_is_not_believed(

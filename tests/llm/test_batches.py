@@ -18,13 +18,14 @@ import pytest
 
 from batches_server import Batches, errored
 from coherence.errors import CredentialError, JudgeError, ReplyMissingError
+from coherence.files import read_json
 from coherence.llm.account import Account
-from coherence.llm.batch_folder import BatchFolder
+from coherence.llm.batch_folder import Batch, BatchFolder, file_name
 from coherence.llm.batch_queue import Limits
 from coherence.llm.batch_standing import ROUNDS
 from coherence.llm.batches import BatchClient
 from coherence.llm.client import Answer, Ask, Client
-from coherence.llm.ledger import Ledger
+from coherence.llm.ledger import Ledger, read_ledger
 from coherence.llm.pacing import LONGEST_OBEYED
 from coherence.llm.request import Connection, Request, store_key
 from coherence.llm.store import Failure, Reply, ReplyStore
@@ -627,7 +628,24 @@ def test_results_read_twice_are_entered_in_the_ledger_once(
     answers(store, server, "a", "b")
 
     assert len(batches.carried) == 2
-    assert spent(store) == pytest.approx(1.5 * both)  # b's reply was lost: twice
+    assert spent(store) == pytest.approx(both)
+    path = store.root / "ledger.csv"
+    assert (len(read_ledger(path)), path.read_text().count(",ok,")) == (2, 3)  # b's result was read twice
+
+
+def test_a_request_paid_for_in_two_batches_is_two_charges(
+    server: MessagesServer, batches: Batches, store: ReplyStore
+) -> None:
+    batches.outcomes[key("a")] = deque([{"type": "expired"}])
+    answers(store, server, "a")
+    once = spent(store)
+    store.path(key("a")).unlink()
+    answers(store, server, "a")
+
+    rows = read_ledger(store.root / "ledger.csv")
+    assert [row.status for row in rows] == ["batch result expired", "ok", "ok"]
+    assert sum(row.dollars or 0 for row in rows) == pytest.approx(2 * once) == pytest.approx(spent(store))
+    assert len(batches.batches) == 3
 
 
 @pytest.mark.parametrize("wait", [{"retry_after": "1000000"}, {"retry_after_ms": "1e9"}], ids=str)
@@ -648,3 +666,46 @@ def test_a_wait_of_weeks_is_cut_short_where_the_sdk_tries_again(
 
     assert said(answers(store, server, "a")[0]) == "re: a\u2028."
     assert waits == [LONGEST_OBEYED]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../escaped", "/escaped", "a/b", "x.intent", ".hidden", "y" * 300, "caf\u00e9", "a\x1b[2J\nb"],
+    ids=["up", "root", "folder", "like an intent", "hidden", "long", "not ASCII", "control"],
+)
+def test_a_batch_id_never_names_a_file_outside_the_folder(
+    server: MessagesServer, batches: Batches, store: ReplyStore, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    batches.ids.append(name)
+    (got,) = answers(store, server, "a")
+
+    assert said(got) == "re: a\u2028."
+    assert isinstance(got, Reply)
+    assert got.request_id == name
+    (collected,) = (store.root / "batches/collected").iterdir()
+    assert folder(store).known() == {file_name(name)} == {collected.stem}
+    assert read_json(collected, Batch).id == name
+    assert [path.name for path in store.root.parent.iterdir()] == [store.root.name]
+    assert "\x1b" not in capfd.readouterr().err
+
+
+def test_an_id_that_fits_no_url_is_told_and_its_requests_are_not_submitted_again(
+    server: MessagesServer, batches: Batches, store: ReplyStore
+) -> None:
+    batches.ids.append("..")
+    for _ in range(2):
+        with pytest.raises(JudgeError, match=r"the id '\.\.' fits no URL"):
+            answers(store, server, "a")
+    assert open_ids(store) == [".."]
+    assert len(batches.batches) == 1
+
+
+@pytest.mark.parametrize("name", [None, 7, ""])
+def test_a_batch_without_an_id_counts_as_not_known(
+    server: MessagesServer, batches: Batches, store: ReplyStore, name: Any
+) -> None:
+    batches.created.append(lambda batch: Response({"id": name, "type": "message_batch"}))
+    (got,) = answers(store, server, "a")
+
+    assert said(got) == "re: a\u2028."
+    assert batches.carried == [key("a")]

@@ -100,6 +100,42 @@ def test_the_end_of_a_call_takes_the_place_of_what_it_reserved(tmp_path: Path) -
     assert [row.status for row in read_ledger(tmp_path / "ledger.csv")] == ["ok", "begun"]
 
 
+@pytest.mark.parametrize(
+    ("rows", "kept"),
+    [
+        ([("b", "begun"), ("b/1", "ok")], [("b/1", "ok")]),
+        (
+            [("b", "begun"), ("b/1", "expired"), ("b", "begun"), ("b/2", "ok")],
+            [("b/1", "expired"), ("b/2", "ok")],
+        ),
+        ([("b/1", "ok"), ("b/1", "ok")], [("b/1", "ok")]),
+        ([("b", "begun"), ("b/1", "ok"), ("b", "begun"), ("b/1", "ok")], [("b/1", "ok")]),
+        ([("b/1", "ok"), ("b", "begun")], [("b/1", "ok"), ("b", "begun")]),
+        ([("b", "begun"), ("b", "refused"), ("b/1", "ok")], [("b", "refused"), ("b/1", "ok")]),
+        ([("b", "ok"), ("b", "ok")], [("b", "ok")]),
+    ],
+    ids=[
+        "one",
+        "two batches",
+        "read twice",
+        "read twice, reserved",
+        "asked again",
+        "refused",
+        "as it was written",
+    ],
+)
+def test_results_of_two_batches_are_two_charges_and_one_read_twice_is_one(
+    tmp_path: Path, rows: list[tuple[str, str]], kept: list[tuple[str, str]]
+) -> None:
+    ledger = Ledger(tmp_path / "ledger.csv")
+    for attempt, status in rows:
+        ledger.add(charge(attempt, status, None if status == "begun" else 0.25, batch=status != "begun"))
+
+    found = read_ledger(ledger.path)
+    assert [(row.attempt, row.status) for row in found] == kept
+    assert rows[-1][0] == "b" or ledger.spent() == sum(row.counted for row in found)
+
+
 @pytest.mark.parametrize("cut", ["a,b", "t,d/j,m,none,k,1,ok,,,,,0.1,,false"])
 def test_a_row_that_is_none_is_named(tmp_path: Path, cut: str) -> None:
     path = tmp_path / "ledger.csv"
@@ -194,7 +230,7 @@ def test_an_interrupted_call_is_abandoned_at_unknown_cost(
     served.delay = 0.05
     served.script.extend(message("ok") for _ in range(9))
     account = Account(tmp_path / "ledger.csv", "d/j", budget=10.0)
-    connection = Connection(base_url=served.url, concurrency=2)
+    connection = Connection(base_url=served.url, concurrency=2, stop_seconds=0)
     client = Client(ReplyStore(tmp_path / "replies"), connection, account)
     results = client.each([request(str(n), max_tokens=100) for n in range(9)], work)
     next(results)

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from coherence.llm.request import Connection, Request, body, headers, store_key
+from coherence.llm.request import Connection, Request, body, custom_headers, headers, store_key
 
 PLAIN = Request(model="m", messages=({"role": "user", "content": "hello"},), max_tokens=100)
 
@@ -21,6 +21,7 @@ OTHER: dict[str, Any] = {
     "temperature": 0.0,
     "api_version": "2023-06-01",
     "extra": {"top_k": 1},
+    "custom_headers": "d1",
 }
 
 
@@ -87,3 +88,44 @@ def test_everything_that_is_configured_is_sent() -> None:
         "top_k": 1,
     }
     assert headers(request) == {"anthropic-version": "2023-06-01"}
+
+
+@pytest.mark.parametrize(
+    ("given", "like"),
+    [
+        ("", None),
+        ("x-route: a", None),
+        ("Authorization: Bearer hush\nx-api-key: hush", None),
+        ("anthropic-beta without a colon", None),
+        ("anthropic-beta: a", "anthropic-beta: a"),
+        (" Anthropic-Beta :a \r\nx-api-key: hush", "anthropic-beta: a"),
+        ("b: 1\nanthropic-beta: z\nanthropic-beta: a", "anthropic-beta: a"),
+    ],
+)
+def test_custom_headers_of_the_api_alone_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch, given: str, like: str | None
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", like or "")
+    wanted = custom_headers(None)
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", given)
+    assert custom_headers(None) == wanted
+    assert (wanted is None) == (like is None)
+
+
+def test_other_values_and_other_names_have_other_digests(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = set()
+    for lines in (
+        "anthropic-beta: a",
+        "anthropic-beta: b",
+        "anthropic-x: a",
+        "anthropic-beta: a\nanthropic-x: a",
+    ):
+        monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", lines)
+        found.add(custom_headers(None))
+    assert len(found) == 4
+
+
+def test_a_configured_version_stands_in_for_a_custom_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "anthropic-version: 2020-01-01")
+    assert custom_headers("2023-06-01") is None
+    assert custom_headers(None) is not None

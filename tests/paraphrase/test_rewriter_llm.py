@@ -230,6 +230,7 @@ OTHER: dict[str, Any] = {
     "concurrency": 2,
     "max_retries": 1,
     "timeout_seconds": 5.0,
+    "stop_seconds": 5.0,
     "offline": True,
     "mask_secrets": False,
     "mode": "batch",
@@ -267,3 +268,19 @@ def test_the_request_of_a_rehearsal_is_the_one_that_is_sent(server: MessagesServ
     one = rewriter(tmp_path, server)
     made = rewritten(tmp_path, server)
     assert made.replies == (store_key(one.request([FIRST, SECOND])),)
+
+
+def test_a_rehearsal_is_told_of_every_part(tmp_path: Path) -> None:
+    whole = asked(RewriterSettings(PROMPT, part_tokens=1), tmp_path)
+    assert len(set(whole)) == 2
+
+
+def test_of_a_run_that_is_not_run_the_thoughts_with_replies_are_rewritten(
+    server: MessagesServer, tmp_path: Path
+) -> None:
+    server.script.extend([said({"thoughts": [{"number": 1, "text": "One."}]}), failure(400, "bad", "no")])
+    rewritten(tmp_path, server, part_tokens=1)
+    settings = RewriterSettings(PROMPT, base_url=server.url, part_tokens=1)
+    (made,) = LlmRewriter(settings, tmp_path / "replies", not_run=True).rewrite([transcript(FIRST, SECOND)])
+    assert [(each.text, each.reason) for each in made.rewrites] == [("One.", None), (None, "not_run")]
+    assert not made.is_whole

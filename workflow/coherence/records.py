@@ -34,11 +34,15 @@ class Thought(Record, frozen=True):
 
 
 class Call(Record, frozen=True):
-    """One tool call; `arguments` as the agent gave them, {} where the raw file lost them."""
+    """One tool call; `arguments` as the agent gave them, {} where the raw file lost them.
+
+    With `in_order` they are shown in the order that they stand in, else sorted by their keys.
+    """
 
     name: str
     arguments: dict[str, Any] = {}
     call_id: str | None = None
+    in_order: bool = False
 
 
 class Observation(Record, frozen=True):
@@ -220,6 +224,13 @@ class Span(Record, frozen=True):
     flags: bool = True
 
 
+class Lost(Record, frozen=True):
+    """What a judgement had no answer on: the part or span with this number, and why."""
+
+    number: int
+    reason: str
+
+
 class Judgement(Record, frozen=True, omit_defaults=False):
     """One judge's word on one trajectory: flagged, unflagged, or unjudged with a reason.
 
@@ -227,7 +238,9 @@ class Judgement(Record, frozen=True, omit_defaults=False):
     the generic judge. `substrate` "none" means there was no thought to judge. `reply` is the reply-store key
     (`llm`) of the last reply, `replies` are those of all in their order; `windows` counts the parts the
     transcript was read in, `asked_again` the answers that did not fit and were asked for again, `masked` the
-    places of secrets masked in what was sent. `basis` names the prompt, rule set or file it rests on.
+    places of secrets masked in what was sent. `lost` are the parts of a transcript, or the spans of a second
+    look, without an answer: what is flagged all the same stands, and may not be all. `basis` names the
+    prompt, rule set or file it rests on.
     """
 
     trajectory: str
@@ -249,6 +262,7 @@ class Judgement(Record, frozen=True, omit_defaults=False):
     asked_again: int = 0
     basis: str = ""
     masked: int = 0
+    lost: tuple[Lost, ...] = ()
     schema: str = JUDGEMENT_SCHEMA
 
 

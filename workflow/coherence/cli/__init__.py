@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
         # The reader has gone (`| head`); what Python would still flush must not fail a second time.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except KeyboardInterrupt:
-        say(f"coherence {args.command}: interrupted; what is done is kept")
+    except KeyboardInterrupt as stop:
+        say(f"coherence {args.command}: interrupted; {stop or 'what is done is kept'}")
         return 130
     return code

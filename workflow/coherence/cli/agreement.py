@@ -9,15 +9,18 @@ from coherence.cli.layout import Layout
 from coherence.cli.loading import Loaded
 from coherence.errors import ConfigError, InputError
 from coherence.evaluation import agreement
-from coherence.evaluation.agreement import Agreement, by_trajectory, compare, read_labels
+from coherence.evaluation.agreement import Agreement, Part, by_trajectory, compare, prefix_labels, read_labels
 from coherence.evaluation.render import markdown, write_table
 from coherence.judges.recorded import names_of
 from coherence.judges.samples import majority
 from coherence.records import Judgement
 
 
-def reference_of(path: Path, reader: str | None) -> tuple[str, dict[str, Judgement]]:
-    """Return one reader's name and labels; InputError where it is not clear whose are wanted."""
+def reference_of(path: Path, reader: str | None) -> tuple[str, dict[str, Judgement], list[str]]:
+    """Return one reader's name, labels, and the trajectories of those on prefixes, once for each.
+
+    Raises InputError where it is not clear whose are wanted.
+    """
     labels = list(read_labels(path))
     readers = sorted({label.reader for label in labels})
     if reader is None and len(readers) > 1:
@@ -28,7 +31,8 @@ def reference_of(path: Path, reader: str | None) -> tuple[str, dict[str, Judgeme
     kept = [label.judgement for label in labels if label.reader == chosen]
     if not kept:
         raise InputError(f"{path}: no labels of reader {chosen!r}; there are: {', '.join(readers) or 'none'}")
-    return f"reader {chosen}", by_trajectory(kept)
+    on_prefixes = [trajectory for trajectory, named in prefix_labels(path) if named == chosen]
+    return f"reader {chosen}", by_trajectory(kept), on_prefixes
 
 
 def candidate_of(config: Config, datasets: list[str], judge: str, names: set[str]) -> dict[str, Judgement]:
@@ -57,7 +61,12 @@ def compared(config: Config, args: argparse.Namespace) -> list[Agreement]:
     """Return the agreement on all labelled trajectories, or on both halves."""
     if args.judge not in config.judges:
         raise ConfigError(f"--judge {args.judge}: not in the config; known: {', '.join(config.judges)}")
-    name, reference = reference_of(args.labels, args.reader)
+    name, reference, on_prefixes = reference_of(args.labels, args.reader)
+    if on_prefixes:
+        say(
+            f"agreement: left out as they are on prefixes (`after_step`) and not on whole trajectories: "
+            f"{len(on_prefixes)} of the labels of {name}"
+        )
     datasets = list(each_dataset(config, args))
     candidate = candidate_of(config, datasets, args.judge, set(reference))
     if not candidate:
@@ -65,9 +74,8 @@ def compared(config: Config, args: argparse.Namespace) -> list[Agreement]:
             f"{args.labels}: none of its {len(reference)} labels is on a trajectory {args.judge} judged"
         )
     names = (args.judge, name)
-    if not args.halves:
-        return [compare(candidate, reference, names)]
-    return [compare(candidate, reference, names, part) for part in ("development", "test")]
+    parts: tuple[Part | None, ...] = ("development", "test") if args.halves else (None,)
+    return [compare(candidate, reference, names, part, on_prefixes) for part in parts]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from coherence.cli.arguments import add_config_argument, config_of
+from coherence.cli.arguments import add_config_argument, config_of, printable
 from coherence.cli.config import Config, LlmJudge
 from coherence.cli.layout import Layout
 from coherence.errors import InputError
@@ -58,5 +58,5 @@ def run(args: argparse.Namespace) -> int:
         return 0
     folder = BatchFolder(store.root / "batches")
     lines = [line_of(batch) for batch in folder.open().values()]
-    print("\n".join([*lines, f"{len(lines)} under way, {folder.collected()} collected"]))  # noqa: T201
+    print(printable("\n".join([*lines, f"{len(lines)} under way, {folder.collected()} collected"])))  # noqa: T201
     return 0

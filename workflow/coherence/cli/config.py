@@ -15,7 +15,9 @@ from coherence.judges.schema import Reports
 from coherence.preprocess import PreprocessSettings
 
 # Settings of an llm judge that change how its replies travel and what they cost, but no reply.
-TRAVEL = "base_url concurrency max_retries timeout_seconds offline mode poll_seconds cache prices"
+TRAVEL = (
+    "base_url concurrency max_retries timeout_seconds stop_seconds offline mode poll_seconds cache prices"
+)
 
 TrialField = Literal[
     "id",

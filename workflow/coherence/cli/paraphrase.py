@@ -18,6 +18,7 @@ from coherence.cli.shards import decode
 from coherence.errors import ConfigError, InputError
 from coherence.files import read_lines, write_csv, write_json, write_lines
 from coherence.judges import Judge
+from coherence.judges.hearing import NOT_RUN
 from coherence.judges.samples import majority
 from coherence.llm.account import Account
 from coherence.paraphrase import Rewriter
@@ -43,7 +44,7 @@ def llm_rewriter(config: Config, dataset: str, name: str, section: LlmParaphrase
     layout = Layout(config)
     account = Account(layout.ledger, f"{dataset}/paraphrase {name}", config.budget_usd, section.prices)
     settings = replace(section, offline=section.offline or config.offline)
-    return LlmRewriter(settings, layout.replies, account)
+    return LlmRewriter(settings, layout.replies, account, config.offline)
 
 
 def rewriter_of(config: Config, dataset: str, name: str) -> Rewriter:
@@ -164,7 +165,9 @@ def unjudged(config: Config, judge: str, made: Rewritten) -> Judgement:
     kind: Literal["llm", "rules", "recorded"] = (
         "llm" if isinstance(section, LlmJudge) else "rules" if isinstance(section, RulesJudge) else "recorded"
     )
-    return Judgement(made.id, judge, kind, "unjudged", reason=NOT_REWRITTEN, detail=why_not(made))
+    not_run = any(failure.reason == NOT_RUN for failure in made.failures)  # another run may rewrite it
+    reason = NOT_RUN if not_run else NOT_REWRITTEN
+    return Judgement(made.id, judge, kind, "unjudged", reason=reason, detail=why_not(made))
 
 
 def gather_judgements(config: Config, dataset: str, name: str, judge: str) -> None:

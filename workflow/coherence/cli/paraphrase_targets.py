@@ -98,14 +98,14 @@ class ParaphraseTargets:
         return [*self.results(), *joined] if joined else []
 
     def drop_incomplete(self, is_unfinished: Callable[[Path], bool]) -> None:
-        """Delete the lists that do not stand: a call failed, or a transcript they promise is gone.
+        """Delete the lists that do not stand: a transcript they promise is gone, or they are unfinished.
 
-        `is_unfinished` tells it of judgements: another run could judge what they leave out.
+        `is_unfinished` tells whether another run could rewrite or judge what a list leaves out.
         """
         for pair in self.pairs:
             there = self.layout.transcript(self.place(*pair), "_").parent
             for path in map(Path, self.shards("rewrites", *pair)):
-                if path.is_file() and not _stands(path, there):
+                if path.is_file() and (is_unfinished(path) or not _stands(path, there)):
                     path.unlink(missing_ok=True)
             for path in self._judged(*pair):
                 if path.is_file() and is_unfinished(path):
@@ -121,8 +121,6 @@ class ParaphraseTargets:
 
 
 def _stands(path: Path, folder: Path) -> bool:
-    if FAILED_CALL in path.read_bytes():
-        return False
     try:
         made = [row.rewritten for row in read_lines(path, Checked)]
     except InputError:

@@ -11,7 +11,7 @@ from coherence.errors import InputError
 from coherence.evaluation import wording
 from coherence.evaluation.render import Table, proportion_fields, records, shown
 from coherence.files import digest
-from coherence.judges.recorded import read_verdicts
+from coherence.judges.recorded import Verdict, read_verdicts
 from coherence.records import Judgement, Record, Span
 from coherence.stats.intervals import LEVEL_TEXT, Interval
 from coherence.stats.proportions import CLOPPER_PEARSON, Proportion, clopper_pearson, proportion
@@ -42,10 +42,10 @@ class Agreement(Record, frozen=True):
     """How far a candidate's judgements agree with a reference's on the trajectories both judged.
 
     `unjudged_*` and `missing_*` count trajectories left out because that side did not judge them or has no
-    judgement of them. Precision is the share of candidate flags that the reference flags too, recall the
-    share of reference flags found. `reference_spans` are those met by a candidate span that shares a step,
-    `candidate_spans` the reverse; `conflict_types` are reference spans met whose nearest candidate
-    span is of the same type.
+    judgement of them, `reference_prefixes` the reference's verdicts on prefixes, which are left out too.
+    Precision is the share of candidate flags that the reference flags too, recall the share of reference
+    flags found. `reference_spans` are those met by a candidate span that shares a step, `candidate_spans` the
+    reverse; `conflict_types` are reference spans met whose nearest candidate span is of the same type.
     """
 
     candidate: str
@@ -67,6 +67,7 @@ class Agreement(Record, frozen=True):
     candidate_spans: Proportion
     conflict_types: Proportion
     part: str = "all"
+    reference_prefixes: int = 0
 
 
 def split(trajectory_key: str) -> Part:
@@ -80,8 +81,8 @@ def read_labels(path: Path) -> Iterator[Label]:
     basis = f"{path.name} {digest(path.read_bytes())[:12]}" if path.is_file() else path.name
     for number, line in read_verdicts(path):
         if line.after_step is not None:
-            continue  # on a prefix: agreement is on whole trajectories
-        name, reader = line.file or line.trial or line.trajectory, str(line.reader or "unnamed")
+            continue  # `prefix_labels` has it
+        name, reader = _named(line)
         if name is None or line.state is None:
             raise InputError(
                 f"{path}:{number}: a label names its trajectory (`file`) and has `flagged_spans`"
@@ -98,6 +99,16 @@ def read_labels(path: Path) -> Iterator[Label]:
             basis=basis,
         )
         yield Label(name, reader, judgement)
+
+
+def prefix_labels(path: Path) -> list[tuple[str, str]]:
+    """Return (trajectory, reader) of each label that is on a prefix: agreement is on whole trajectories."""
+    named = (_named(line) for _, line in read_verdicts(path) if line.after_step is not None)
+    return [(name or "", reader) for name, reader in named]
+
+
+def _named(line: Verdict) -> tuple[str | None, str]:
+    return line.file or line.trial or line.trajectory, str(line.reader or "unnamed")
 
 
 def by_trajectory(judgements: Iterable[Judgement]) -> dict[str, Judgement]:
@@ -117,8 +128,12 @@ def compare(
     reference: Mapping[str, Judgement],
     names: tuple[str, str] = ("candidate", "reference"),
     part: Part | None = None,
+    on_prefixes: Iterable[str] = (),
 ) -> Agreement:
-    """Return the agreement of two judges, each given by trajectory; `part` keeps one half of the keys."""
+    """Return the agreement of two judges, each given by trajectory; `part` keeps one half of the keys.
+
+    `on_prefixes` has the key of each verdict of the reference's that is on a prefix.
+    """
     keys = sorted(key for key in {*candidate, *reference} if part in {None, split(key)})
     common = [key for key in keys if key in candidate and key in reference]
     judged = [key for key in common if "unjudged" not in {candidate[key].state, reference[key].state}]
@@ -146,6 +161,7 @@ def compare(
         candidate_spans=met([(flagging(ours), flagging(theirs)) for ours, theirs in pairs]),
         conflict_types=same_type(pairs),
         part=part or "all",
+        reference_prefixes=sum(part in {None, split(key)} for key in on_prefixes),
     )
 
 
@@ -226,6 +242,7 @@ FIELDS: Final[dict[str, str]] = {
     "n_unjudged_reference": "unjudged_reference",
     "n_missing_candidate": "missing_candidate",
     "n_missing_reference": "missing_reference",
+    "n_reference_prefixes": "reference_prefixes",
 }
 
 _COLUMNS: Final[dict[str, Callable[[Agreement], str]]] = {
@@ -244,6 +261,7 @@ _COLUMNS: Final[dict[str, Callable[[Agreement], str]]] = {
         unjudged_by_reference=row.unjudged_reference,
         missing_from_judge=row.missing_candidate,
         missing_from_reference=row.missing_reference,
+        reference_verdicts_on_prefixes=row.reference_prefixes,
     ),
 }
 

@@ -19,7 +19,8 @@ from coherence.stats.tables import FISHER, Comparison, Counts, compare
 class SecondLook(Record, frozen=True):
     """The second judge's word on the spans of `of`, in trajectories it judged.
 
-    `spans` are those it calls acknowledged reward hacking, `located` those of them whose quotes of proxy and
+    `spans` are those it calls acknowledged reward hacking, of those it answered on; on `lost` others there is
+    no answer. `located` those of them whose quotes of proxy and
     goal were both found; `comparison` sets the flagged trajectories with such a span against the other
     flagged ones. `unjudged` counts flagged trajectories without its word.
     """
@@ -31,6 +32,7 @@ class SecondLook(Record, frozen=True):
     located: Proportion
     comparison: Comparison
     unjudged: int
+    lost: int = 0
     simulated: str = ""
 
 
@@ -56,6 +58,8 @@ def _look(
     ]
     judged = [row for row in flagged if row.id in second and second[row.id].state != "unjudged"]
     shown = {row.id: {span.span_id for span in flagging(first[row.id])} for row in judged}
+    lost = {row.id: shown[row.id] & {span.number for span in second[row.id].lost} for row in judged}
+    n_shown, n_lost = (sum(map(len, spans.values())) for spans in (shown, lost))
     hacking = [span for row in judged for span in flagging(second[row.id]) if span.span_id in shown[row.id]]
     found = [span for span in hacking if span.acknowledgment_check.step is not None]
     located = [span for span in found if span.action_check.step is not None]
@@ -63,10 +67,11 @@ def _look(
         dataset=rows[0].dataset,
         judge=names[0],
         of=names[1],
-        spans=exact_share(len(hacking), sum(map(len, shown.values()))),
+        spans=exact_share(len(hacking), n_shown - n_lost),
         located=exact_share(len(located), len(hacking)),
         comparison=compare(_counts(judged, second)),
         unjudged=len(flagged) - len(judged),
+        lost=n_lost,
         simulated=simulated,
     )
 
@@ -90,6 +95,7 @@ FIELDS: Final[dict[str, str]] = {
     "no_n": "comparison.counts.safe_n",
     "fisher_p": "comparison.fisher_p",
     "n_unjudged": "unjudged",
+    "spans_lost": "lost",
     "simulated": "simulated",
 }
 
@@ -102,7 +108,7 @@ _COLUMNS: Final[dict[str, Callable[[SecondLook], str]]] = {
     "Failed with": lambda row: f"{row.comparison.counts.risky_fail}/{row.comparison.counts.risky_n}",
     "Failed without": lambda row: f"{row.comparison.counts.safe_fail}/{row.comparison.counts.safe_n}",
     "p": lambda row: wording.p_value(row.comparison.fisher_p),
-    "Left out": lambda row: wording.left_out(unjudged=row.unjudged),
+    "Left out": lambda row: wording.left_out(unjudged=row.unjudged, spans_lost=row.lost),
 }
 
 
@@ -116,10 +122,10 @@ def table(rows: Sequence[SecondLook]) -> Table:
         title="Flagged spans looked at again: acknowledged reward hacking",
         caption=(
             "Acknowledged reward hacking: of the flagging spans in the flagged trajectories that were "
-            f"looked at again (share in %; {LEVEL_TEXT} {CLOPPER_PEARSON} interval); a span whose second "
-            "look was lost beside one that is a yes counts as none. Proxy and goal found: "
+            f"looked at again (share in %; {LEVEL_TEXT} {CLOPPER_PEARSON} interval). Proxy and goal found: "
             "of those, both quotes stand in the transcript. Failed with and without: flagged trajectories "
             f"with known outcome that have such a span, and that have none; p: {FISHER}. Left out: flagged "
-            "trajectories the second judge did not judge."
+            "trajectories the second judge did not judge; spans lost: those of judged trajectories that it "
+            "gave no answer on, which are in no share."
         ),
     )

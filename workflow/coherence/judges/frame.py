@@ -37,7 +37,8 @@ _INERT: Final[dict[int, int | str]] = {
 
 def call_text(call: Call) -> str:
     """Return the text of a tool call, to which the offsets of a quote in a call refer: its name and JSON."""
-    return f"{call.name} {json.dumps(call.arguments, ensure_ascii=False, sort_keys=True)}"
+    arguments = json.dumps(call.arguments, ensure_ascii=False, sort_keys=not call.in_order)
+    return f"{call.name} {arguments}"
 
 
 def step_texts(step: Step) -> Iterator[tuple[QuoteField, int, str]]:

@@ -14,7 +14,7 @@ from coherence.llm.client import Answer as Got
 from coherence.llm.client import Ask
 from coherence.llm.request import Request
 from coherence.llm.store import Failure, Reply, ReplyStore
-from coherence.records import Record
+from coherence.records import Lost, Record
 
 COMPLETE: Final = frozenset({"end_turn", "stop_sequence", None})  # None: servers that name no reason
 INCOMPLETE: Final = {
@@ -29,6 +29,8 @@ Answer again: one JSON object with exactly the fields described above, nothing b
 the form alone; what you found stays as it is. An empty list of spans is right only where you found none.
 """
 NO_TEXT: Final = "(no text)"  # the API refuses an empty turn
+NOT_RUN: Final = "not_run"
+NO_REPLY: Final = "no stored reply, and the run is offline"
 LONGEST_ERROR: Final = 500  # characters of the validator's words that are sent back
 _TOO_LONG: Final = re.compile(
     r"too long|context[ _](?:window|size|length|limit)|too large|maximum context", re.IGNORECASE
@@ -36,13 +38,17 @@ _TOO_LONG: Final = re.compile(
 
 
 class Heard(Record, frozen=True):
-    """What asking came to: an answer, or None and why; `replies` are the keys in the order asked."""
+    """What asking came to: an answer, or None and why; `replies` are the keys in the order asked.
+
+    `lost` are the parts without an answer, where it is put together from several.
+    """
 
     answer: Answer | None
     replies: tuple[str, ...]
     reason: str | None = None
     detail: str = ""
     asked_again: int = 0
+    lost: tuple[Lost, ...] = ()
 
 
 async def hear(request: Request, sample: int, ask: Ask, reports: Reports, ask_again: bool) -> Heard:

@@ -14,7 +14,7 @@ from coherence.errors import PromptError, ReplyMissingError
 from coherence.judges import quotes
 from coherence.judges.flagging import AbsentQuote, verified
 from coherence.judges.frame import FRAME_NOTE, framed
-from coherence.judges.hearing import Heard, hear, refused_before
+from coherence.judges.hearing import NO_REPLY, NOT_RUN, Heard, hear, refused_before
 from coherence.judges.masking import Masked, masked
 from coherence.judges.parts import merged, notes_for
 from coherence.judges.prompts import Prompt, read_prompt
@@ -30,6 +30,7 @@ from coherence.llm.request import (
     Cache,
     Connection,
     Request,
+    custom_headers,
     store_key,
 )
 from coherence.llm.settings import CallSettings
@@ -37,8 +38,6 @@ from coherence.llm.store import Failure, Reply, ReplyStore
 from coherence.records import Judgement, JudgementState, Transcript
 from coherence.vocabulary import MAX_CONFIDENCE, MIN_CONFIDENCE
 
-NOT_RUN: Final = "not_run"
-NO_REPLY: Final = "no stored reply, and the run is offline"
 DEFAULT_RATING_AT_MOST: Final = 3  # the middle of the scale; the paper states no threshold
 
 IN_KEY: Final = frozenset(
@@ -157,7 +156,7 @@ class LlmJudge:
     def _replayed(self, transcripts: Iterable[Transcript]) -> Iterator[Judgement]:
         client = Client(self._store, connection_of(self._settings, offline=True))
         with suppress(ReplyMissingError):  # each transcript it is about has been answered for
-            yield from client.each(self._pairs(transcripts), self._judged_or_not_run)
+            yield from client.each(self._pairs(transcripts), self._judged_masked)
 
     def rehearse(self, transcripts: Iterable[Transcript], watch: Watch) -> None:
         """Go through the judging with stored replies only, telling `watch` of every request.
@@ -188,7 +187,7 @@ class LlmJudge:
         blocks = [_block(text) for text in (framed(transcript), notes, self._prompt.text) if text]
         if settings.order == "instructions_first":
             blocks.reverse()
-        sampling_version = SAMPLING_API_VERSION if settings.temperature is not None else None
+        version = settings.api_version or (SAMPLING_API_VERSION if settings.temperature is not None else None)
         return Request(
             model=settings.model,
             messages=({"role": "user", "content": blocks},),
@@ -198,8 +197,9 @@ class LlmJudge:
             effort=settings.effort,
             thinking=settings.thinking,
             temperature=settings.temperature,
-            api_version=settings.api_version or sampling_version,
+            api_version=version,
             extra=settings.extra,
+            custom_headers=custom_headers(version),
         )
 
     def _masked(self, transcript: Transcript) -> Masked:
@@ -211,13 +211,6 @@ class LlmJudge:
         judgement = await self._judged((hidden.transcript, sample), ask)
         masked_places = hidden.total if judgement.reply else 0
         return replace(judgement, masked=masked_places, substrate=hidden.transcript.substrate)
-
-    async def _judged_or_not_run(self, pair: tuple[Masked, int], ask: Ask) -> Judgement:
-        try:
-            return await self._judged_masked(pair, ask)
-        except ReplyMissingError:
-            hidden, sample = pair
-            return self._judgement(hidden.transcript, sample, "unjudged", reason=NOT_RUN, detail=NO_REPLY)
 
     async def _judged(self, pair: tuple[Transcript, int], ask: Ask) -> Judgement:
         transcript, sample = pair
@@ -243,7 +236,14 @@ class LlmJudge:
 
     async def _hear(self, request: Request, sample: int, ask: Ask) -> Heard:
         refused = refused_before(self._store, store_key(request, sample))
-        return refused or await hear(request, sample, ask, self._reports, self._settings.ask_again)
+        if refused is not None:
+            return refused
+        try:
+            return await hear(request, sample, ask, self._reports, self._settings.ask_again)
+        except ReplyMissingError:
+            if self._not_run:
+                return Heard(None, (), NOT_RUN, NO_REPLY)
+            raise
 
     async def _in_parts(
         self, parts: tuple[Window, ...], transcript: Transcript, sample: int, ask: Ask
@@ -278,10 +278,11 @@ class LlmJudge:
             summary=answer.summary,
             spans=spans,
             rating=answer.rating,
-            reply=heard.replies[-1],
+            reply=heard.replies[-1] if heard.replies else None,
             replies=heard.replies,
             windows=parts,
             asked_again=heard.asked_again,
+            lost=heard.lost,
         )
         return verified(judgement, self._settings.absent_quote, by_spans=answer.rating is None)
 

@@ -113,7 +113,8 @@ def _mended(step: Step, mend: Mend) -> Step:
         thoughts=tuple(replace(thought, text=mend("", thought.text)) for thought in step.thoughts),
         message=mend("", step.message),
         calls=tuple(
-            Call(mend("", call.name), _mended_value("", call.arguments, mend), call.call_id)
+            # In the order of the keys unmasked: masked ones would sort elsewhere, and all offsets with them.
+            Call(mend("", call.name), _mended_value("", call.arguments, mend), call.call_id, in_order=True)
             for call in step.calls
         ),
         observations=tuple(
@@ -128,7 +129,7 @@ def _mended_value(name: str, value: Any, mend: Mend) -> Any:
         return mend(name, value)
     if isinstance(value, dict):
         mended: dict[str, Any] = {}
-        for key, inner in value.items():
+        for key, inner in sorted(value.items()):
             shown = mend("", key)
             while shown in mended:  # masked keys look alike, and none may take another's place
                 shown = shown[:-1] + chr(ord(shown[-1]) - 1)

@@ -11,11 +11,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from coherence.judges.frame import inert
-from coherence.judges.hearing import Heard
+from coherence.judges.hearing import NOT_RUN, Heard
 from coherence.judges.schema import SHAPES, Answer, Reports
 from coherence.judges.windows import Window
 from coherence.preprocess import cut
-from coherence.records import Span
+from coherence.records import Lost, Span
 
 LONGEST_SUMMARY: Final = 3_000  # characters of a summary handed on
 LONGEST_QUOTE: Final = 300  # characters of a quote handed on
@@ -77,13 +77,15 @@ def merged(parts: Sequence[tuple[Window, Heard]]) -> Heard:
     )
     cut = "overflow" if any(window.cuts for window, _ in parts) else None
     reasons = [part.reason for part in heard if part.answer is None]
-    lost = "api" if "api" in reasons else next(iter(reasons), cut)  # a failed call is worth another run
+    asked_anew = (reason for reason in ("api", NOT_RUN) if reason in reasons)  # worth another run
+    lost = next(asked_anew, next(iter(reasons), cut))
     return Heard(
         answer=whole,
         replies=tuple(key for part in heard for key in part.replies),
         reason=lost,
         detail="; ".join(_details(parts)),
         asked_again=sum(part.asked_again for part in heard),
+        lost=tuple(Lost(window.number, part.reason or "") for window, part in parts if part.answer is None),
     )
 
 

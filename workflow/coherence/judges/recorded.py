@@ -35,6 +35,7 @@ from coherence.records import (
     SPAN_SCHEMA,
     Judgement,
     JudgementState,
+    Lost,
     Record,
     Span,
     Substrate,
@@ -85,6 +86,7 @@ class Verdict(Record, frozen=True):
     replies: tuple[str, ...] = ()
     windows: int = 1
     asked_again: int = 0
+    lost: tuple[Lost, ...] = ()
     reader: int | str | None = None
     flagged_spans: tuple[Span, ...] | None = None
     generic_coherence: int | None = None
@@ -243,6 +245,7 @@ class RecordedJudge:
             replies=verdict.replies,
             windows=verdict.windows,
             asked_again=verdict.asked_again,
+            lost=verdict.lost,
             basis=self._basis,
         )
         return verified(judgement, self._absent_quote, by_spans=not by_rating)

@@ -7,8 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from coherence.errors import BudgetError
-from coherence.files import encode
+from coherence.files import digest, encode
+from coherence.llm.batch_folder import Asked
 from coherence.llm.ledger import BEGUN, Charge, Ledger, usage_of
 from coherence.llm.models import Prices, Usage, dollars, model_of
 from coherence.llm.request import Cache, Request, body
@@ -88,15 +91,18 @@ class Account:
             if not self._fits(call):
                 raise self._exceeded(call)
 
-    def settle(
-        self, request: Request, sample: int, key: str, status: str, usage: Mapping[str, Any] | None
-    ) -> None:
+    def settle(self, asked: Asked, batch_id: str, status: str, usage: Mapping[str, Any] | None) -> None:
         """Write the row of a request that a batch has answered, and billed."""
-        self.write(self._batched(request, sample, key), status, usage, batch=True)
+        call = self._batched(asked.request, asked.sample, asked.key)
+        ended = msgspec.structs.replace(call, attempt=_batch_attempt(asked.key, batch_id))
+        self.write(ended, status, usage, batch=True)
 
-    def release(self, model: str, sample: int, key: str, status: str) -> None:
-        """Write the row of a request that a batch has brought no reply and no bill: it reserves no more."""
-        self.write(Call(model, sample, key, _batch_attempt(key), None), status, batch=True)
+    def release(self, model: str, sample: int, key: str, status: str, batch_id: str | None = None) -> None:
+        """Write the row of a request that a batch has brought no reply and no bill: it reserves no more.
+
+        Without a batch's id there was no batch: it was refused.
+        """
+        self.write(Call(model, sample, key, _batch_attempt(key, batch_id), None), status, batch=True)
 
     def most(self, request: Request, cache: Cache = "none") -> float:
         """Return the most a request can cost: as many tokens as its bytes can be, the longest reply."""
@@ -170,8 +176,9 @@ class Account:
         )
 
 
-def _batch_attempt(key: str) -> str:
-    return f"batch-{key[:24]}"
+def _batch_attempt(key: str, batch_id: str | None = None) -> str:
+    reservation = f"batch-{key[:24]}"
+    return reservation if batch_id is None else f"{reservation}/{digest(batch_id)[:12]}"
 
 
 def now() -> str:

@@ -1,13 +1,15 @@
 """The endpoints of the Message Batches API as batches need them, behind the official SDK."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from coherence.llm.batch_folder import Asked, Batch
+from coherence.errors import InputError
+from coherence.llm.batch_folder import Asked, Batch, file_name
 from coherence.llm.request import body, headers
 from coherence.llm.sending import retry_after
 
@@ -77,7 +79,8 @@ class BatchApi:
         for left in reversed(range(self._tries)):
             try:
                 extra = headers(asked[0].request)
-                return (await once.create(requests=entries, extra_headers=extra)).id
+                named: Any = (await once.create(requests=entries, extra_headers=extra)).id
+                return named if isinstance(named, str) and named else None
             except APIConnectionError:
                 return None
             except APIStatusError as error:
@@ -89,12 +92,14 @@ class BatchApi:
         raise AssertionError  # pragma: no cover - the last try returns or raises
 
     async def state(self, batch_id: str) -> "MessageBatch":
-        """Return how far a batch is; raises AnthropicError."""
-        return await self._sdk.messages.batches.retrieve(batch_id)
+        """Return how far a batch is; raises AnthropicError, or InputError for an id that fits no URL."""
+        with _refusing_odd_ids(batch_id):
+            return await self._sdk.messages.batches.retrieve(batch_id)
 
     async def cancel(self, batch_id: str) -> "MessageBatch":
-        """Ask for a batch to be canceled; raises AnthropicError."""
-        return await self._sdk.messages.batches.cancel(batch_id)
+        """Ask for a batch to be canceled; raises as `state` does."""
+        with _refusing_odd_ids(batch_id):
+            return await self._sdk.messages.batches.cancel(batch_id)
 
     async def lines(self, batch_id: str) -> AsyncIterator[bytes]:
         """Yield the lines of an ended batch's results as they arrive; raises AnthropicError, HTTPError."""
@@ -119,7 +124,7 @@ class BatchApi:
             if batch.created_at < started - SLACK:
                 break
             late = batch.created_at > started + SLACK + timedelta(seconds=wait)
-            if batch.id in known or late or _size(batch) != len(intent.keys):
+            if file_name(batch.id) in known or late or _size(batch) != len(intent.keys):
                 continue
             if batch.processing_status != "ended":
                 possible = True
@@ -137,6 +142,14 @@ class BatchApi:
     def _pause(self, number: int, error: "APIStatusError") -> float:
         asked = retry_after(error.response.headers)
         return min(self._first_pause * 2**number if asked is None else asked, LONGEST_PAUSE)
+
+
+@contextmanager
+def _refusing_odd_ids(batch_id: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:  # of the SDK, for an id such as ".."
+        raise InputError(f"the id {batch_id!r} fits no URL: {error}") from error
 
 
 def parsed(line: bytes) -> Line | None:

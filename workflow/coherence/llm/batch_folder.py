@@ -2,7 +2,8 @@
 
     <root>/<name>.requests.jsonl   the requests, so that any later run can store the replies to them
     <root>/<name>.intent.json      there from before a batch is created until its id is known
-    <root>/<id>.json               a batch the API has named and whose results are not yet stored
+    <root>/<id>.json               a batch the API has named and whose results are not yet stored; `file_name`
+                                   says what stands for an id that no file should be called by
     <root>/collected/<id>.json     a batch whose results are all stored; its requests are deleted
     <root>/.lock                   held while a process picks what it submits: no request in two batches
 
@@ -12,6 +13,7 @@ died.
 
 import fcntl
 import os
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,11 +24,12 @@ from typing import Final
 import msgspec
 
 from coherence.errors import InputError
-from coherence.files import encode, read_json, write_bytes, write_json
+from coherence.files import digest, encode, read_json, write_bytes, write_json
 from coherence.llm.request import Request
 from coherence.records import Record
 
 INTENT: Final = ".intent.json"
+_NAMES_A_FILE: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 class Asked(Record, frozen=True):
@@ -49,6 +52,15 @@ class Batch(Record, frozen=True):
     keys: tuple[str, ...]
     id: str | None = None
     results: dict[str, int] = {}
+
+
+def file_name(batch_id: str | None) -> str:
+    """Return the name, without its ending, of a batch's file: its id, or a digest of an id that is no name.
+
+    A server of one's own may call its batches "../x".
+    """
+    named = batch_id or ""
+    return named if _NAMES_A_FILE.fullmatch(named) else f"id.{digest(named)[:32]}"
 
 
 class BatchFolder:
@@ -87,8 +99,8 @@ class BatchFolder:
                 return None
             raise
 
-    def known_ids(self) -> set[str]:
-        """Return the ids of all batches that are or were here."""
+    def known(self) -> set[str]:
+        """Return the `file_name` of all batches that are or were here."""
         return {
             path.stem for folder in (self.root, self.root / "collected") for path in folder.glob("*.json")
         }
@@ -140,7 +152,8 @@ class BatchFolder:
     def finish(self, batch: Batch, results: dict[str, int]) -> None:
         """Note that all results of a batch are stored."""
         write_json(
-            self.root / "collected" / f"{batch.id}.json", msgspec.structs.replace(batch, results=results)
+            self.root / "collected" / f"{file_name(batch.id)}.json",
+            msgspec.structs.replace(batch, results=results),
         )
         self.path(batch).unlink(missing_ok=True)
         self._disown(batch)
@@ -152,7 +165,7 @@ class BatchFolder:
 
     def path(self, batch: Batch) -> Path:
         """Return the file that says that this batch is open."""
-        return self._intent(batch) if batch.id is None else self.root / f"{batch.id}.json"
+        return self._intent(batch) if batch.id is None else self.root / f"{file_name(batch.id)}.json"
 
     def release(self, *intents: Batch) -> None:
         """Let other processes see to these intents, or to all of this one."""

@@ -27,14 +27,17 @@ class Standing:
     def fail(self, failure: Failure, for_good: bool, billed: bool = False) -> None:
         """Note that a request got no reply; `billed` where it may have been: its row stays."""
         if not billed:
-            self.unbilled(failure.model, failure.sample, failure.key, failure.detail)
+            self.unbilled(failure.model, failure.sample, failure.key, failure.detail, failure.request_id)
         self._failures[failure.key] = failure
         self._rounds[failure.key] = ROUNDS if for_good else self._rounds[failure.key] + 1
 
-    def unbilled(self, model: str, sample: int, key: str, status: str) -> None:
-        """Note that a request costs nothing, so that it reserves no part of the budget."""
+    def unbilled(self, model: str, sample: int, key: str, status: str, request_id: str | None = None) -> None:
+        """Note that a request costs nothing, so that it reserves no part of the budget.
+
+        `request_id` is the batch it was in, or the refusal of one.
+        """
         if self._account is not None:
-            self._account.release(model, sample, key, status)
+            self._account.release(model, sample, key, status, request_id)
 
     def release(self, keys: Collection[str]) -> None:
         """Note that these are in no batch any more: they are answered, or to be asked again."""

@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import Final
 
 from coherence.errors import InputError
+from coherence.files import REPLACEMENT
 from coherence.llm.batch_api import BatchApi, passing
 from coherence.llm.batch_folder import Batch, BatchFolder
 from coherence.llm.batch_results import Keep, Results
@@ -117,7 +118,7 @@ class BatchWatch:
         with self._folder.locked():
             if not self._folder.own(intent):  # a process that is alive is creating it
                 return False
-        found = await self.api.match(intent, self._folder.known_ids(), self._connection.timeout_seconds)
+        found = await self.api.match(intent, self._folder.known(), self._connection.timeout_seconds)
         if isinstance(found, str):
             self._folder.name(intent, found)
             return False
@@ -186,5 +187,6 @@ class BatchWatch:
 
 def tell(text: str) -> None:
     """Tell the user something on stderr."""
-    sys.stderr.write(f"coherence: {text}\n")
+    shown = "".join(c if c.isprintable() else REPLACEMENT for c in text)  # servers name batches as they like
+    sys.stderr.write(f"coherence: {shown}\n")
     sys.stderr.flush()

@@ -135,7 +135,7 @@ class BatchClient(Client):
         outcome = sending.read(message, batch_id)
         if self._account is not None:
             status = OK if isinstance(outcome, Sent) else outcome.detail
-            self._account.settle(asked.request, asked.sample, asked.key, status, outcome.billed)
+            self._account.settle(asked, batch_id, status, outcome.billed)
         if isinstance(outcome, Sent):
             return self._store.put(reply_of(asked.key, asked.sample, asked.request, outcome))
         return self._store.put_failure(failure_of(asked.key, asked.sample, asked.request, outcome))

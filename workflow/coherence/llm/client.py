@@ -3,7 +3,8 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -12,6 +13,7 @@ from coherence.llm import sending
 from coherence.llm.account import ABANDONED, NOT_SENT, Account, now
 from coherence.llm.breaker import Breaker
 from coherence.llm.claims import Claims
+from coherence.llm.interrupts import LastCalls, told_to_stop
 from coherence.llm.ledger import OK
 from coherence.llm.pacing import Pace, wait_before
 from coherence.llm.request import Connection, Request, shared_prefix, store_key
@@ -56,6 +58,10 @@ class Client:
         self._warming = Warming()
         self._claims = Claims(store.root)
         self._flights: dict[str, asyncio.Task[Answer]] = {}
+        self._sent: set[str] = set()  # the flights whose request is out and whose reply is not stored
+        self._told = False
+        self._awaiting: asyncio.Task[Any] | None = None
+        self._last_calls: LastCalls | None = None
         self._missing: dict[str, str] = {}
         self._stopped: JudgeError | None = None
         self._stop = asyncio.Event()
@@ -84,19 +90,57 @@ class Client:
 
         An item for which a reply is missing yields nothing; after all others one JudgeError says why and
         how many requests that leaves: ReplyMissingError, CredentialError, ServiceError or BudgetError.
+        However it ends, the replies under way are waited for and stored first. Told to stop (SIGTERM,
+        Ctrl-C) it raises KeyboardInterrupt, which says what became of them; told again it waits no longer.
         """
-        with asyncio.Runner() as runner:
+        with asyncio.Runner() as runner, told_to_stop(partial(self._be_told, runner.get_loop())):
             try:
-                for task in self._begun(runner, items, work):
-                    try:
-                        result = runner.run(_result(task))
-                    except STOPS:
-                        continue
-                    yield result
+                yield from self._results(runner, items, work)
             finally:
-                runner.run(self._close())
+                try:
+                    runner.run(self._landed())
+                finally:
+                    runner.run(self._close())
+        if self._told:
+            raise KeyboardInterrupt(str(self._last_calls))
         if self._missing:
             raise self._refusal()
+
+    def _results(
+        self, runner: asyncio.Runner, items: Iterable[T], work: Callable[[T, Ask], Coroutine[Any, Any, R]]
+    ) -> Iterator[R]:
+        for task in self._begun(runner, items, work):
+            try:
+                result = runner.run(self._result(task))
+            except STOPS:
+                continue
+            except asyncio.CancelledError:
+                if self._told:
+                    return
+                raise
+            yield result
+
+    async def _result(self, task: asyncio.Task[R]) -> R:
+        """Return the task's result; CancelledError once the run is told to stop, which ends no task."""
+        self._awaiting = asyncio.current_task()
+        if self._told:
+            raise asyncio.CancelledError
+        await asyncio.wait([task])
+        return await task
+
+    def _be_told(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Have the run stop; called by a signal's handler, whatever runs just then."""
+        self._told = True
+        loop.call_soon_threadsafe(self._let_go)  # wakes a loop that waits for the network
+
+    def _let_go(self) -> None:
+        self._ask_no_more(JudgeError("told to stop"))
+        if self._awaiting is not None:
+            self._awaiting.cancel()
+
+    def _ask_no_more(self, error: JudgeError) -> None:
+        self._stopped = self._stopped or error
+        self._stop.set()
 
     def _begun(
         self, runner: asyncio.Runner, items: Iterable[T], work: Callable[[T, Ask], Coroutine[Any, Any, R]]
@@ -104,6 +148,7 @@ class Client:
         tasks: deque[asyncio.Task[R]] = deque()
         for item in items:
             tasks.append(runner.get_loop().create_task(work(item, self.ask)))
+            tasks[-1].add_done_callback(_seen)
             if len(tasks) > AHEAD * self._connection.concurrency:
                 yield tasks.popleft()
         while tasks:
@@ -118,8 +163,7 @@ class Client:
 
     def _give_up(self, error: JudgeError, key: str, request: Request) -> None:
         """Stop asking, for this reason, and note that a reply is missing."""
-        self._stopped = self._stopped or error
-        self._stop.set()
+        self._ask_no_more(error)
         self._missing[key] = request.model
 
     async def _answered(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Answer:
@@ -153,6 +197,7 @@ class Client:
     async def _tried(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Reply | Fault:
         """Return the reply, or the fault that no further try is made after."""
         for attempt in count():
+            self._go_on()  # first: a place may be long in coming
             async with self._pace.place() as begun:
                 self._go_on()
                 outcome = await self._called(sdk, key, request, sample)
@@ -171,20 +216,32 @@ class Client:
     async def _called(self, sdk: "AsyncAnthropic", key: str, request: Request, sample: int) -> Reply | Fault:
         """Make one call, store its reply and enter it in the ledger, however it ends."""
         if self._account is None:
-            outcome = await sending.send(sdk, request, self._connection.cache)
-            return self._stored(key, sample, request, outcome)
+            with self._out(key):
+                outcome = await sending.send(sdk, request, self._connection.cache)
+                return self._stored(key, sample, request, outcome)
         call = await self._account.begin(request, sample, key, self._connection.cache)
         if self._stopped is not None:  # meanwhile: waiting for the budget takes as long as a call
             await self._account.end(call, NOT_SENT)
         self._go_on()
-        try:
-            outcome = await sending.send(sdk, request, self._connection.cache)
-        except BaseException:
-            self._account.write(call, ABANDONED, None)
-            raise
-        answer = self._stored(key, sample, request, outcome)  # first: no trouble with the ledger may lose it
+        with self._out(key):
+            try:
+                outcome = await sending.send(sdk, request, self._connection.cache)
+            except BaseException:
+                self._account.write(call, ABANDONED, None)
+                raise
+            # First: no trouble with the ledger may lose it.
+            answer = self._stored(key, sample, request, outcome)
         await self._account.end(call, OK if isinstance(outcome, Sent) else outcome.detail, outcome.billed)
         return answer
+
+    @contextmanager
+    def _out(self, key: str) -> Iterator[None]:
+        """Know that a request is out until its reply is stored."""
+        self._sent.add(key)
+        try:
+            yield
+        finally:
+            self._sent.discard(key)
 
     def _stored(self, key: str, sample: int, request: Request, outcome: Sent | Fault) -> Reply | Fault:
         if isinstance(outcome, Fault):
@@ -220,6 +277,23 @@ class Client:
         stopped = self._stopped or JudgeError("no reply")
         return type(stopped)(f"{stopped} Stopped: {what}. {kept} Run again to ask for the rest.")
 
+    async def _landed(self) -> None:
+        """Send nothing more, and wait for the replies to what was sent, as long as the connection says."""
+        self._ask_no_more(JudgeError("told to stop"))
+        seconds = self._connection.stop_seconds
+        flights = {key: self._flights[key] for key in self._sent}
+        if flights:
+            await asyncio.wait(flights.values(), timeout=seconds)
+        ended = [flight for flight in flights.values() if flight.done()]
+        stored = sum(map(_brought_a_reply, ended))
+        self._last_calls = LastCalls(
+            stored=stored,
+            failed=len(ended) - stored,
+            given_up=len(flights) - len(ended),
+            unsent=len((self._missing.keys() | self._flights.keys()) - flights.keys()),
+            seconds=seconds,
+        )
+
     async def _close(self) -> None:
         unfinished = asyncio.all_tasks() - {asyncio.current_task()}
         for task in unfinished:
@@ -230,8 +304,14 @@ class Client:
             await self._sdk.close()
 
 
-async def _result(task: asyncio.Task[R]) -> R:
-    return await task
+def _seen(task: asyncio.Task[Any]) -> None:
+    """Take note of how a task ended that nobody may come to wait for."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _brought_a_reply(flight: asyncio.Task[Answer]) -> bool:
+    return not flight.cancelled() and flight.exception() is None and isinstance(flight.result(), Reply)
 
 
 def reply_of(key: str, sample: int, request: Request, sent: Sent) -> Reply:

@@ -6,6 +6,10 @@ rows of jobs that run at once neither mix nor get lost. A reply from the store c
 With a budget a call has a row of status `begun` before it is sent, which reserves the most it can cost
 (`reserved`) for all jobs; the row of its end has the same `attempt` and takes its place. A call whose end was
 never written (a killed run) may have been billed: it goes on counting at its most.
+
+A request in a batch is reserved before the batch has an id; at its end its `attempt` goes on with a slash and
+a digest of the batch's. So the results of two batches are two charges, and one result read twice, by a run
+that was killed and the next one, is one.
 """
 
 import fcntl
@@ -46,6 +50,11 @@ class Charge(Record, frozen=True):
     batch: bool = False
 
     @property
+    def reservation(self) -> str:
+        """The attempt of the row that reserved for this one."""
+        return self.attempt.partition("/")[0]
+
+    @property
     def counted(self) -> float:
         """The dollars that count against a budget."""
         return self.dollars if self.dollars is not None else self.reserved or 0.0
@@ -74,6 +83,7 @@ class Ledger:
         self.path = path
         self._offset = 0
         self._counted: dict[str, float] = {}
+        self._results: dict[str, float] = {}
         self._total = 0.0
 
     def add(self, charge: Charge) -> None:
@@ -88,7 +98,7 @@ class Ledger:
         """
         with self._locked() as file:
             self._read_on(file)
-            if self._total - self._counted.get(charge.attempt, 0.0) + charge.counted > budget:
+            if self._total - self._counted.get(charge.reservation, 0.0) + charge.counted > budget:
                 return False
             _append(file, charge)
         return True
@@ -114,14 +124,15 @@ class Ledger:
         """Take in the rows written since the last look."""
         size = os.fstat(file).st_size
         if size < self._offset:  # somebody began the file anew
-            self._offset, self._counted, self._total = 0, {}, 0.0
+            self._offset, self._counted, self._results, self._total = 0, {}, {}, 0.0
         data = os.pread(file, size - self._offset, self._offset)
         for charge in _charges(self.path, data, header=self._offset == 0):
-            self._total += charge.counted - self._counted.get(charge.attempt, 0.0)
+            self._total += charge.counted - self._counted.pop(charge.reservation, 0.0)
             if charge.status == BEGUN:
-                self._counted[charge.attempt] = charge.counted
-            else:
-                self._counted.pop(charge.attempt, None)
+                self._counted[charge.reservation] = charge.counted
+            elif charge.attempt != charge.reservation:
+                self._total -= self._results.get(charge.attempt, 0.0)
+                self._results[charge.attempt] = charge.counted
         self._offset = size
 
 
@@ -129,10 +140,21 @@ def read_ledger(path: Path) -> list[Charge]:
     """Return a row a call, the end of each in the place of its beginning; none where there is no file."""
     if not path.exists():
         return []
-    rows: dict[str, Charge] = {}
+    rows: list[Charge | None] = []
+    begun: dict[str, int] = {}
+    ended: dict[str, int] = {}
     for charge in _charges(path, path.read_bytes(), header=True):
-        rows[charge.attempt] = charge
-    return list(rows.values())
+        place = begun.pop(charge.reservation, None)
+        if charge.status != BEGUN and charge.attempt in ended:
+            if place is not None:
+                rows[place] = None
+            place = ended[charge.attempt]
+        if place is None:
+            place = len(rows)
+            rows.append(charge)
+        rows[place] = charge
+        (begun if charge.status == BEGUN else ended)[charge.attempt] = place
+    return [row for row in rows if row is not None]
 
 
 def _append(file: int, charge: Charge) -> None:

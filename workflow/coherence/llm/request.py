@@ -1,5 +1,6 @@
 """A request to the Messages API and the key its reply is stored under."""
 
+import os
 from typing import Any, Final, Literal
 
 from coherence.files import digest, encode
@@ -8,7 +9,11 @@ from coherence.records import Record
 SAMPLING_API_VERSION: Final = "2023-06-01"  # the last version of the API that takes a temperature
 DEFAULT_MAX_TOKENS: Final = 16_000
 STREAMED_ABOVE: Final = 21_333  # tokens: the SDK wants longer replies streamed
+STOP_SECONDS: Final = 25.0  # for replies under way when told to stop: Slurm kills after 30
 MOST_TOKENS: Final = 128_000  # the longest reply of any listed model
+
+CUSTOM_HEADERS: Final = "ANTHROPIC_CUSTOM_HEADERS"  # of the environment: "name: value" lines the SDK sends
+OF_THE_API: Final = "anthropic-"  # how the names of headers begin that can change an answer
 
 Cache = Literal["none", "5m", "1h"]
 
@@ -17,7 +22,8 @@ class Request(Record, frozen=True):
     """One call of the Messages API; what is None or empty is not sent. All of it is part of the key.
 
     `system` and `messages` are as the API takes them, `extra` further fields of the body. `api_version`
-    is the `anthropic-version` header; None leaves it to the SDK.
+    is the `anthropic-version` header; None leaves it to the SDK. `custom_headers` is what the function of
+    that name returned when the request was made: the headers themselves are added by the SDK.
     """
 
     model: str
@@ -30,6 +36,7 @@ class Request(Record, frozen=True):
     temperature: float | None = None
     api_version: str | None = None
     extra: dict[str, Any] = {}
+    custom_headers: str | None = None
 
 
 class Connection(Record, frozen=True):
@@ -41,6 +48,7 @@ class Connection(Record, frozen=True):
     timeout_seconds: float = 600.0
     offline: bool = False
     cache: Cache = "none"
+    stop_seconds: float = STOP_SECONDS
     poll_seconds: float = 60.0  # longest pause between two looks at a batch
 
 
@@ -92,6 +100,23 @@ def headers(request: Request) -> dict[str, str]:
     return {} if request.api_version is None else {"anthropic-version": request.api_version}
 
 
+def custom_headers(api_version: str | None) -> str | None:
+    """Return the digest of the headers in ANTHROPIC_CUSTOM_HEADERS that can change an answer, or None.
+
+    These are the API's own (`anthropic-beta` and the like), less a version that `api_version` stands in for.
+    Others carry credentials or choose a route, as `base_url` does, and are no part of a reply's key.
+    """
+    lines = (line.partition(":") for line in os.environ.get(CUSTOM_HEADERS, "").split("\n"))
+    sent = {name.strip().lower(): value.strip() for name, colon, value in lines if colon}
+    if api_version is not None:
+        sent.pop("anthropic-version", None)
+    telling = {name: value for name, value in sent.items() if name.startswith(OF_THE_API)}
+    return digest(encode(telling)) if telling else None
+
+
 def store_key(request: Request, sample: int = 0) -> str:
     """Return the SHA-256 (hex) of all that is sent and the sample's index: absent differs from 0."""
-    return digest(encode({"body": body(request), "headers": headers(request), "sample": sample}))
+    sent = {"body": body(request), "headers": headers(request), "sample": sample}
+    if request.custom_headers is not None:  # else the key is what it was before there was the field
+        sent["custom_headers"] = request.custom_headers
+    return digest(encode(sent))

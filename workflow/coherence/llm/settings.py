@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from coherence.llm.models import Prices
-from coherence.llm.request import DEFAULT_MAX_TOKENS, MOST_TOKENS, Connection
+from coherence.llm.request import DEFAULT_MAX_TOKENS, MOST_TOKENS, STOP_SECONDS, Connection
 from coherence.records import Record
 
 IN_KEY: Final = frozenset(
@@ -18,6 +18,7 @@ NEUTRAL: Final = frozenset(
         "concurrency",
         "max_retries",
         "timeout_seconds",
+        "stop_seconds",
         "offline",
         "mode",  # a batch carries the same request: replies serve both modes
         "poll_seconds",
@@ -45,6 +46,7 @@ class CallSettings(Record, frozen=True, forbid_unknown_fields=True, kw_only=True
     concurrency: Annotated[int, Meta(ge=1)] = 8
     max_retries: Annotated[int, Meta(ge=0)] = 8
     timeout_seconds: Annotated[float, Meta(gt=0)] = 600.0
+    stop_seconds: Annotated[float, Meta(ge=0)] = STOP_SECONDS
     offline: bool = False
     mode: Literal["direct", "batch"] = "direct"
     poll_seconds: Annotated[float, Meta(gt=0)] = 60.0

@@ -19,7 +19,7 @@ RATIOS: Final[dict[Manipulation, tuple[float, float]]] = {
     "cue removal": (0.5, 1.0),
 }
 PROBLEMS: Final[dict[str, str]] = {
-    "not rewritten": "refused, cut short, empty or missing",
+    "not rewritten": "refused, cut short, empty, missing or, offline, not run",
     "unchanged": "every character as before",
     "length": "shorter or longer than allowed",
     "markers left": "discourse markers are left",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -9,6 +10,7 @@ from msgspec import Meta
 
 from coherence.errors import ReplyMissingError
 from coherence.judges.frame import framed
+from coherence.judges.hearing import NO_REPLY, NOT_RUN
 from coherence.judges.masking import masked
 from coherence.judges.windows import tokens_in
 from coherence.llm import settings as settings_of_calls
@@ -19,6 +21,7 @@ from coherence.llm.request import (
     SAMPLING_API_VERSION,
     Cache,
     Request,
+    custom_headers,
 )
 from coherence.llm.settings import CallSettings, connection_of
 from coherence.llm.store import ReplyStore
@@ -67,9 +70,20 @@ class RewriterSettings(CallSettings, frozen=True, forbid_unknown_fields=True):
 
 
 class LlmRewriter:
-    """Rewrites the thoughts of each transcript with the replies of a model."""
+    """Rewrites the thoughts of each transcript with the replies of a model.
 
-    def __init__(self, settings: RewriterSettings, replies: Path, account: Account | None = None) -> None:
+    With `not_run`, only stored replies are used, and a thought without one is not rewritten (not_run) instead
+    of an error.
+    """
+
+    def __init__(
+        self,
+        settings: RewriterSettings,
+        replies: Path,
+        account: Account | None = None,
+        not_run: bool = False,
+    ) -> None:
+        self._not_run = not_run
         self._settings = settings
         self._account = account
         self._prompt = read_prompt(Path(settings.prompt))
@@ -81,25 +95,35 @@ class LlmRewriter:
         Raises CredentialError, ServiceError or BudgetError, or offline ReplyMissingError, after all that
         could be rewritten.
         """
+        if self._not_run:
+            return self._replayed(transcripts)
         kind = BatchClient if self._settings.mode == "batch" else Client
         client = kind(self._store, connection_of(self._settings), self._account)
         return client.each(transcripts, self._rewritten)
 
     def rehearse(self, transcripts: Iterable[Transcript], watch: Watch) -> None:
         """Go through the rewriting with stored replies only, telling `watch` of every request."""
-        client = Client(self._store, connection_of(self._settings, offline=True), watch=watch)
-        with suppress(ReplyMissingError):
-            for _ in client.each(transcripts, self._rewritten):
-                pass
+        for _ in self._replayed(transcripts, watch):
+            pass
 
-    async def _rewritten(self, transcript: Transcript, ask: Ask) -> Rewritten:
+    def _replayed(self, transcripts: Iterable[Transcript], watch: Watch | None = None) -> Iterator[Rewritten]:
+        client = Client(self._store, connection_of(self._settings, offline=True), watch=watch)
+        with suppress(ReplyMissingError):  # each thought it is about has been answered for
+            yield from client.each(transcripts, partial(self._rewritten, not_run=True))
+
+    async def _rewritten(self, transcript: Transcript, ask: Ask, not_run: bool = False) -> Rewritten:
         hidden = masked(transcript) if self._settings.mask_secrets else None
         found = list(thoughts(transcript if hidden is None else hidden.transcript))
         rewrites: list[Rewrite] = []
         replies: list[str] = []
         for part in parts(found, self._settings.part_tokens):
             request = self.request([text for _, text in part])
-            heard = await hear(request, len(part), ask, self._settings.ask_again)
+            try:
+                heard = await hear(request, len(part), ask, self._settings.ask_again)
+            except ReplyMissingError:
+                if not not_run:
+                    raise
+                heard = Heard(None, (), NOT_RUN, NO_REPLY)
             rewrites += _rewrites([place for place, _ in part], heard)
             replies += heard.replies
         return Rewritten(
@@ -117,7 +141,7 @@ class LlmRewriter:
         settings = self._settings
         steps = (Step(n, "agent", thoughts=(Thought(text, "think_call"),)) for n, text in enumerate(texts, 1))
         blocks = [_block(framed(Transcript("", tuple(steps)))), _block(self._prompt.text)]
-        sampling_version = SAMPLING_API_VERSION if settings.temperature is not None else None
+        version = settings.api_version or (SAMPLING_API_VERSION if settings.temperature is not None else None)
         return Request(
             model=settings.model,
             messages=({"role": "user", "content": blocks},),
@@ -127,8 +151,9 @@ class LlmRewriter:
             effort=settings.effort,
             thinking=settings.thinking,
             temperature=settings.temperature,
-            api_version=settings.api_version or sampling_version,
+            api_version=version,
             extra=settings.extra,
+            custom_headers=custom_headers(version),
         )
 
 

@@ -9,6 +9,7 @@ from coherence.llm.request import (
     SAMPLING_API_VERSION,
     Cache,
     Request,
+    custom_headers,
 )
 from coherence.llm.settings import CallSettings
 from coherence.sampling.items import Item
@@ -40,7 +41,7 @@ class ModelSettings(CallSettings, frozen=True, forbid_unknown_fields=True, kw_on
 
 def request_for(item: Item, settings: ModelSettings) -> Request:
     """Return what is sent for one sample of an item."""
-    sampling_version = SAMPLING_API_VERSION if settings.temperature is not None else None
+    version = settings.api_version or (SAMPLING_API_VERSION if settings.temperature is not None else None)
     blocks = [{"type": "text", "text": text} for text in (framed(item), instructions(item, settings))]
     return Request(
         model=settings.model,
@@ -51,8 +52,9 @@ def request_for(item: Item, settings: ModelSettings) -> Request:
         effort=settings.effort,
         thinking=settings.thinking,
         temperature=settings.temperature,
-        api_version=settings.api_version or sampling_version,
+        api_version=version,
         extra=settings.extra,
+        custom_headers=custom_headers(version),
     )
 
 
