@@ -218,5 +218,7 @@ def test_a_judge_is_stale_when_a_text_it_puts_in_its_prompt_changes(
     monkeypatch.chdir(tmp_path)
     write_trial(tmp_path / "runs", "alpha", 1.0)
     judge = {"kind": "llm", "prompt": "p.md", "replace": {"Definition": "d.md"}}
+    for name in ("p.md", "d.md"):
+        (tmp_path / name).write_text("")
     run = Run(json.loads(write_config(tmp_path, judges={"detector": judge}).read_text()))
     assert run.judge_files("detector") == ["p.md", "d.md"]
