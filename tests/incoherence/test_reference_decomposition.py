@@ -16,6 +16,7 @@ from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.repeated import groups
 from coherence.incoherence.aggregates import Aggregate
 from coherence.incoherence.divergence import kl_answers
+from coherence.incoherence.outcomes import conform
 from coherence.incoherence.parts import Parts
 from coherence.incoherence.squares import BRIER, Vectors, answer_spread, squared, vector_spread
 from coherence.incoherence.tallies import Tally, tally, tally_of_passes
@@ -135,14 +136,7 @@ def _rates(counts: Tally) -> list[tuple[int, int, int]]:
 
 
 def through_the_tables(rows: list[dict[str, Any]], kind: str, name: str) -> Aggregate:
-    texts = ("scaffold", "backbone", "context", "probabilities")
-    numbers = ("reward", "number", "target_number")
-    table = pd.DataFrame([{"dataset": "d", "group": "g", "passed": pd.NA, **row} for row in rows])
-    for column in (*texts, "answer", "target", "tests"):
-        if column not in table:
-            table[column] = pd.Series([None] * len(table), dtype="str")
-    for column in numbers:
-        table[column] = pd.Series([None] * len(table), dtype="Float64")
+    table = conform(pd.DataFrame([{"dataset": "d", "group": "g", **row} for row in rows]))
     settings = IncoherenceSettings(estimator="plug-in", decompositions=(name,), kinds={"d": kind})
     (row,) = [row for group in groups(table) for row in incoherence(group, settings)]
     return row.found
