@@ -12,6 +12,7 @@ from coherence.evaluation.main_parts import MainParts
 from coherence.evaluation.outcome_kinds import Attempts
 from coherence.evaluation.outcome_points import points_of
 from coherence.incoherence.context_ensembles import (
+    ballots,
     contexts_of,
     geometric_over_contexts,
     majority_over_contexts,
@@ -89,10 +90,11 @@ def _over_contexts(main: MainParts, contexts: Ints, settings: IncoherenceSetting
     voters = contexts_of(attempts.item, contexts, attempts.items)
     if main.kind in VOTED:
         answer, target = (np.asarray(each, np.int64) for each in (attempts.answer, attempts.target))
+        given = ballots(attempts.item, contexts, answer, target)
         yield Curve(
             main,
             MAJORITY,
-            lambda votes: majority_over_contexts(attempts.item, contexts, answer, target, votes),
+            lambda votes: majority_over_contexts(given, votes),
             voters,
             of_contexts=True,
             each=2,
