@@ -1,5 +1,7 @@
+from itertools import combinations, product
 from typing import Any
 
+import numpy as np
 import pytest
 from attempt_samples import answered, frame, only_group, tried
 
@@ -108,6 +110,22 @@ def test_means_are_of_different_contexts(more: dict[str, dict[str, Any]], rule: 
     assert two == pytest.approx(one / 2)
     assert rows[4].tasks == 1
     assert sorted(rows) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("verifications", [1, 3])
+def test_means_of_contexts_of_different_sizes_are_over_every_choice(verifications: int) -> None:
+    given = ((0.0, 0.5, 1.0, 2.0), (3.0,), (5.0, 6.0), (9.0,))
+    group = only_group(
+        {"task": "t", "context": str(c), "attempt": str(a), "number": x + v, "target_number": 1.0}
+        | {"verification": str(v)}
+        for c, numbers in enumerate(given)
+        for a, x in enumerate(numbers)
+        for v in range(verifications)
+    )
+    away = (verifications - 1) / 2 - 1
+    for row in curve(group, "arithmetic mean").values():
+        chosen = [[np.mean(one) for one in product(*some)] for some in combinations(given, row.votes)]
+        assert row.error == pytest.approx(np.mean([np.mean((np.array(one) + away) ** 2) for one in chosen]))
 
 
 def test_geometric_means_over_contexts_have_no_variance_and_say_so() -> None:

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 from attempt_samples import answered, frame, only_group, tried
+from msgspec.structs import replace
 
 from coherence.errors import ConfigError
 from coherence.evaluation.decompositions import plain
@@ -165,6 +166,14 @@ def test_a_group_without_any_outcome_is_still_a_row() -> None:
     (found,) = rows([{"task": "t", "steps": 3.0}, {"task": "t", "steps": 4.0}])
     assert (found.kind, found.found.items, found.left_out) == ("-", 0, {"no outcome": 2})
     assert table([found], SETTINGS).rows[0][2:5] == ("-", "-", "0")
+
+
+def test_a_group_without_the_kind_asked_for_has_outcomes_all_the_same() -> None:
+    number = {"group": "h", "number": 1.0, "target_number": 0.0}
+    given = [*answered(("AB", "A")), *(row | number | {"passed": None} for row in tried("11-"))]
+    given.append({"group": "h", "task": "t0", "attempt": "9"})
+    found = next(row for row in rows(given, replace(SETTINGS, kinds={"d": "answer"})) if row.group == "h")
+    assert (found.found.items, found.left_out) == (0, {"another outcome than answer": 3, "no outcome": 1})
 
 
 def test_an_unknown_decomposition_shows_nothing_of_it() -> None:

@@ -65,6 +65,14 @@ def test_which_losses_there_are(values: dict[str, list[float]], losses: list[str
     assert list(found(given)) == losses
 
 
+def test_a_group_whose_rewards_happen_to_be_whole_is_not_left_out_of_all_groups() -> None:
+    rows = of_dataset(tried("10", "11", reward=0.5), tried("11", "11", reward=1.0))
+    assert rows["b", "reward"].scatter.error == 0
+    together = rows[ALL_GROUPS, "reward"]
+    assert (together.found.attempts, together.no_loss) == (8, 0)
+    assert (together.found.rate, together.scatter.error) == pytest.approx((0.125, 0.25))
+
+
 def test_a_rubric_loses_what_is_missing_to_the_best() -> None:
     given = [row | {"rubric": score} for row, score in zip(tried("10"), (5.0, 2.0), strict=True)]
     row = found(given, IncoherenceSettings(rubric_best=5))["rubric"]

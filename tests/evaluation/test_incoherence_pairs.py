@@ -81,9 +81,11 @@ def test_a_pair_is_compared_by_the_most_telling_kind_both_have() -> None:
     assert "binary" in table([row], SETTINGS).rows[0][-1]
 
 
-def test_groups_without_a_common_kind_are_not_compared() -> None:
+def test_groups_without_a_common_kind_are_not_compared_and_said_so() -> None:
     numbers = [{"task": "t0", "number": 1.0, "target_number": 1.0, "group": "b"}]
-    assert found([*named([row | {"passed": None} for row in ONE], "a"), *numbers]) == []
+    (row,) = found([*named([row | {"passed": None} for row in ONE], "a"), *numbers])
+    assert (row.first, row.second, row.found.items, row.error_q) == ("a", "b", 0, None)
+    assert table([row], SETTINGS).rows[0][-1] == "no kind of outcome that both have"
 
 
 def test_what_cannot_be_compared_says_why() -> None:

@@ -82,6 +82,20 @@ def test_groups_of_one_scaffold_are_its_settings() -> None:
     assert sum(parts_of(row).values()) == pytest.approx(row.error)
 
 
+def test_rows_without_a_scaffold_are_of_that_of_their_group() -> None:
+    given = run("s", "1100", "0001") + run("t", "0000", "1011")
+    (whole,) = rows_of(given)
+    (row,) = rows_of([told | {"scaffold": None} if told["attempt"] == "0" else told for told in given])
+    assert row == whole
+
+
+def test_a_group_of_several_scaffolds_is_not_parted_by_them() -> None:
+    given = tried("1100", "0001", "0111")
+    contexts = [told | {"context": "xy"[int(told["attempt"]) % 2]} for told in given]
+    names = [told | {"scaffold": "st"[int(told["attempt"]) // 2]} for told in contexts]
+    assert rows_of(names) == rows_of(contexts)
+
+
 def test_tasks_and_groups_without_parts_are_counted() -> None:
     given = run("s", "11", "11", "1", "1") + run("t", "01", "", "0", "-")
     given += tried("11", group="lone", scaffold="s", backbone="other")

@@ -9,6 +9,7 @@ import pytest
 
 from coherence.incoherence import context_ensembles
 from coherence.incoherence.context_ensembles import (
+    ballots,
     contexts_of,
     geometric_over_contexts,
     majority_over_contexts,
@@ -34,7 +35,7 @@ def codes(*items: str) -> tuple[Ints, Ints, Ints]:
 
 
 def found(votes: int, *items: str) -> Ensemble:
-    return majority_over_contexts(*codes(*items), np.zeros(len(items), np.int64), votes)
+    return majority_over_contexts(ballots(*codes(*items), np.zeros(len(items), np.int64)), votes)
 
 
 def vote(given: tuple[str, ...]) -> Vote:
@@ -70,11 +71,18 @@ def test_majority_over_all_choices(given: str, votes: int) -> None:
     assert (ensemble.error[0], ensemble.variance[0]) == pytest.approx(by_hand(given, votes), nan_ok=True)
 
 
+def test_items_of_the_same_answers_by_context_are_worked_out_once() -> None:
+    given = ballots(*codes("AB CA", "CA AB", "B"), np.array([0, 0, 1, 0]))
+    assert (len(given.kinds), given.kind.tolist()) == (2, [0, 0, 1, -1])
+    ensemble = majority_over_contexts(given, 1)
+    assert ensemble.error.tolist() == pytest.approx([0.5, 0.5, 0.0, np.nan], nan_ok=True)
+
+
 def test_contexts_of_one_attempt_are_attempts() -> None:
     item, context, answer = codes("A A B C A", "B B A", "A")
     target = np.zeros(3, np.int64)
     for votes in (1, 2, 3, 4):
-        over = majority_over_contexts(item, context, answer, target, votes)
+        over = majority_over_contexts(ballots(item, context, answer, target), votes)
         plain = majority(tally(item, answer, target), votes)
         assert over.error == pytest.approx(plain.error, nan_ok=True)
         assert over.variance == pytest.approx(plain.variance, nan_ok=True)

@@ -112,6 +112,31 @@ def test_the_trend_of_one_group_is_its_own() -> None:
     assert found.p is not None
 
 
+def test_what_rounding_parts_is_tied() -> None:
+    by, of = np.array([1.0, 2, 3, 4, 5]), np.array([0.0, 0.7 - 0.6 - 0.1, 0.3, 0.1 + 0.2, 0.9])
+    exact = np.array([0.0, 0.0, 0.3, 0.3, 0.9])
+    assert trend(by, of) == trend(by, exact)
+    assert pooled_trend([ranked(list(by), list(of))] * 2) == pooled_trend([ranked(list(by), list(exact))] * 2)
+    assert trend(by, 1e-30 * by).tau == pytest.approx(1)
+    assert trend(by, np.array([0.3, 0.1 + 0.2, 0.3, 0.3, 0.3])).tau is None
+
+
+@pytest.mark.parametrize("values", [2, 5, 1000])
+def test_all_pairs_count_also_where_many_are_tied(values: int) -> None:
+    by, of = np.random.default_rng(values).integers(0, values, (2, 3, 37)).astype(float)
+    signs = [np.sign(each[:, :, None] - each[:, None, :]) for each in (by, of)]
+    tau = (signs[0] * signs[1]).sum() / np.sqrt(np.prod([np.abs(each).sum() for each in signs]))
+    found = pooled_trend([ranked(list(x), list(y)) for x, y in zip(by, of, strict=True)])
+    assert found.tau == pytest.approx(tau)
+
+
+def test_the_tasks_of_a_large_group_are_not_set_against_each_other_one_by_one() -> None:
+    n = 50_000  # for which a table of all pairs would take 20 GB
+    by = np.random.default_rng(1).random(n)
+    found = pooled_trend([Ranked(np.arange(n), by, np.where(by < 0.5, by, 1 - by))])
+    assert found.tau == pytest.approx(0, abs=0.02)
+
+
 def test_groups_that_repeat_each_other_tell_no_more_than_one() -> None:
     once, thrice = (pooled_trend([ranked(BY, OF)] * times) for times in (1, 3))
     assert (once.n, once.tau, once.p) == pytest.approx((thrice.n, thrice.tau, thrice.p))

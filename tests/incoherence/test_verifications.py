@@ -87,6 +87,16 @@ def test_a_verification_given_twice_with_different_values_stops(tmp_path: Path) 
         outcomes_of(tmp_path, HEAD + "g,t,1,a,1\ng,t,1,a,0\n")
 
 
+@pytest.mark.parametrize("name", ["seed", "scaffold", "backbone"])
+def test_verifications_of_one_attempt_that_tell_of_two_stop(tmp_path: Path, name: str) -> None:
+    head = f"{name},{HEAD}"
+    found = outcomes_of(tmp_path, head + "x,g,t,1,a,1\n,g,t,1,b,0\ny,g,t,2,a,1\n")
+    assert column(found, name) == ["x", None, "y"]
+    message = f"rows 3 and 4: group 'g', task 't', attempt '2' has two values of `{name}`: 'x' and 'y'"
+    with pytest.raises(InputError, match=message):
+        outcomes_of(tmp_path, head + "x,g,t,1,a,1\nx,g,t,2,b,0\ny,g,t,2,a,1\n")
+
+
 def test_a_verification_of_an_attempt_without_a_name_is_left_out(tmp_path: Path) -> None:
     found = outcomes_of(tmp_path, HEAD + "g,t,,a,1\ng,t,,,0\ng,t,2,b,0\n")
     assert column(found, "attempt") == ["unnamed 1", "2"]

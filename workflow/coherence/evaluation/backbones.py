@@ -12,19 +12,29 @@ from coherence.evaluation.outcome_vectors import NO_RESULT
 from coherence.evaluation.repeated import Group
 from coherence.incoherence.contract import KEY, VALUES
 from coherence.incoherence.nesting import Units
+from coherence.incoherence.outcomes import same
 from coherence.incoherence.parts import Bools, Ints
 from coherence.incoherence.verifications import numbered_attempts
 
-NEEDED: Final = (*KEY, "scaffold", *VALUES, "target", "target_number")  # a million whole rows are large
+NEEDED: Final = (*KEY, *VALUES, "target", "target_number")  # a million whole rows are large
 OTHER_TESTS: Final = "groups with results of different tests"
 
 
 def joined(groups: Sequence[Group], name: str) -> Group:
-    """Return the groups, of one dataset, as one, with a row a verification where there are any."""
+    """Return the groups, of one dataset, as one, with a row a verification where there are any.
+
+    The scaffold of each row is its group's, also where the row itself does not say.
+    """
     every = [group if group.verified is None else group.verified.group for group in groups]
     task = np.concatenate([group.task for group in every])
     order = np.argsort(task, kind="stable")
-    frame = pd.concat([group.frame[list(NEEDED)] for group in every], ignore_index=True)
+    frame = pd.concat(
+        [
+            group.frame[list(NEEDED)].assign(scaffold=same(group.scaffold, len(group.frame)))
+            for group in every
+        ],
+        ignore_index=True,
+    )
     left_out: dict[str, int] = {}
     for group in every:
         for reason, count in group.left_out.items():

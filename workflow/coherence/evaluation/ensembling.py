@@ -186,9 +186,10 @@ def table(rows: Sequence[Votes], settings: IncoherenceSettings) -> Table:
         title="Error and incoherence against the number of votes",
         caption=(
             "Exact expectations over all subsets of a task's attempts, nothing simulated; where attempts "
-            "share prompt contexts, over one attempt from each of as many contexts. Majority: the "
-            "most frequent answer, ties broken at random; of pass or fail, the more frequent one, which "
-            "needs a judge to tell them apart. Means: of probabilities (geometric: for KL in nats), test "
+            "share prompt contexts, over one attempt from each of as many contexts, each of which counts "
+            "once: errors may then differ from those of other tables. Majority: the most frequent answer, "
+            "ties broken at random; of pass or fail, the more frequent one, which needs a judge to tell "
+            "them apart. Means: of probabilities (geometric: for KL in nats), test "
             f"results or numbers. Error: {LEVEL_TEXT} {DELTA_T} interval over tasks with at least so many "
             "attempts (or contexts). The variance of a majority needs twice as many (tasks parted): two "
             "ensembles without a common attempt or context. Geometric means over contexts have none, as "

@@ -18,6 +18,7 @@ from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Attempts, attempts_of, kinds_of
 from coherence.evaluation.repeated import Group
 from coherence.incoherence.aggregates import Aggregate, aggregate, ratio_of_sums
+from coherence.incoherence.contract import KINDS
 from coherence.incoherence.parts import Ints, Parts, incomparable
 from coherence.incoherence.squares import Nested
 from coherence.records import Record
@@ -77,6 +78,12 @@ def incoherence(group: Group, settings: IncoherenceSettings) -> Iterator[Incoher
 
 
 def _without_outcomes(group: Group, settings: IncoherenceSettings) -> Incoherence:
+    """Return the row of a group without outcomes, or without those of the kind that the settings name."""
+    others = int(np.logical_or.reduce([group.known(kind) for kind in KINDS]).sum())
+    lost = {
+        f"another outcome than {settings.kinds.get(group.dataset)}": others,
+        "no outcome": len(group.frame) - others,
+    }
     return Incoherence(
         dataset=group.dataset,
         group=group.name,
@@ -87,7 +94,7 @@ def _without_outcomes(group: Group, settings: IncoherenceSettings) -> Incoherenc
         main=True,
         scaffold=group.scaffold,
         backbone=group.backbone,
-        left_out={**group.left_out, "no outcome": len(group.frame)},
+        left_out={**group.left_out, **{reason: count for reason, count in lost.items() if count}},
         simulated=group.simulated,
     )
 

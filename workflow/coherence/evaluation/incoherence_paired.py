@@ -22,6 +22,7 @@ from coherence.records import Record
 from coherence.stats.multiplicity import benjamini_hochberg
 
 MOST_PAIRS: Final = 10_000
+NO_COMMON_KIND: Final = "no kind of outcome that both have"
 
 
 class Used(Record, frozen=True):
@@ -71,32 +72,34 @@ def pairs(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterator[Pa
     """Yield the pairs of groups of one dataset, with adjusted p."""
     chosen = _chosen(groups, settings)
     if len(chosen) > MOST_PAIRS and groups[0].dataset not in settings.pairs:
-        yield _too_many(groups[0], len(chosen))
+        some = f"{len(chosen):,} pairs: more than {MOST_PAIRS:,}"
+        reason = f"{some} are compared only where the config names them"
+        yield _not_compared(groups[0], (wording.NONE, wording.NONE), reason)
         return
     known: dict[tuple[str, str], MainParts | None] = {}
     kinds = {group.name: kinds_of(group, settings) for group in groups}
     marks = marks_of(groups)
     rows = []
     for first, second in chosen:
-        kind = next((kind for kind in kinds[first.name] if kind in kinds[second.name]), None)
-        if kind is not None:
-            for group in (first, second):
-                if (group.name, kind) not in known:
-                    known[group.name, kind] = main_parts(group, settings, kind)
-            sides = [known[group.name, kind] for group in (first, second)]
-            if sides[0] is not None and sides[1] is not None:
-                rows.append(_row(sides[0], sides[1], settings, marks))
+        kind = next((kind for kind in kinds[first.name] if kind in kinds[second.name]), "")
+        for group in (first, second):
+            if (group.name, kind) not in known:
+                known[group.name, kind] = main_parts(group, settings, kind)
+        sides = [known[group.name, kind] for group in (first, second)]
+        if sides[0] is None or sides[1] is None:
+            rows.append(_not_compared(first, (first.name, second.name), NO_COMMON_KIND))
+        else:
+            rows.append(_row(sides[0], sides[1], settings, marks))
     error = benjamini_hochberg([row.found.error.p if row.found.error else None for row in rows])
     ratio = benjamini_hochberg([row.found.incoherence.p if row.found.incoherence else None for row in rows])
     for row, one, other in zip(rows, error, ratio, strict=True):
         yield replace(row, error_q=one, incoherence_q=other)
 
 
-def _too_many(group: Group, pairs_found: int) -> PairedRow:
-    reason = f"{pairs_found:,} pairs: more than {MOST_PAIRS:,} are compared only where the config names them"
+def _not_compared(group: Group, names: tuple[str, str], reason: str) -> PairedRow:
+    none = wording.NONE
     found = Paired(0, reason=reason)
-    names = (wording.NONE, wording.NONE, "", wording.NONE, wording.NONE)
-    return PairedRow(group.dataset, *names, found, simulated=group.simulated)
+    return PairedRow(group.dataset, *names, "", none, none, found, simulated=group.simulated)
 
 
 def _chosen(groups: Sequence[Group], settings: IncoherenceSettings) -> list[tuple[Group, Group]]:

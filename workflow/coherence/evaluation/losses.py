@@ -1,6 +1,6 @@
 """How much each attempt of a group lost by each measure of failure, and which attempts can be weighed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -24,15 +24,27 @@ class Measured(Record, frozen=True, eq=False):
         return [name for name, loss in self.losses.items() if not np.isnan(loss).all()]
 
 
-def measured_losses(group: Group, settings: IncoherenceSettings) -> Measured:
-    """Return the group with every loss that its attempts have."""
-    return Measured(
-        group, {name: loss for name in LOSSES if (loss := _loss(group, name, settings)) is not None}
-    )
+def measured_losses(groups: Sequence[Group], settings: IncoherenceSettings) -> list[Measured]:
+    """Return the groups of one dataset with every loss that their attempts have.
+
+    Rewards of 0 and 1 are pass or fail over again, unless another group of the dataset has some between: a
+    group that happens to have none is not to be left out of what all have.
+    """
+    has_between = any(map(_has_between, groups))
+    names = [name for name in LOSSES if name != "reward" or has_between]
+    return [
+        Measured(group, {name: loss for name in names if (loss := _loss(group, name, settings)) is not None})
+        for group in groups
+    ]
+
+
+def _has_between(group: Group) -> bool:
+    rewards = group.numbers("reward")
+    return bool((~np.isin(rewards[~np.isnan(rewards)], (0.0, 1.0))).any())
 
 
 def _loss(group: Group, name: str, settings: IncoherenceSettings) -> Floats | None:
-    """Return the loss of each attempt, NaN where it is unknown; None where the group has none to speak of."""
+    """Return the loss of each attempt, NaN where it is unknown; None where the group has no such values."""
     if not group.known(name).any():
         return None
     if name == "tests":
@@ -40,11 +52,8 @@ def _loss(group: Group, name: str, settings: IncoherenceSettings) -> Floats | No
     values = group.numbers(name)
     if name == "number":
         return np.asarray(np.abs(values - group.numbers(TARGETS["number"])))
-    if name == "reward":
-        # A reward of 0 or 1 is pass or fail over again.
-        partial = ~np.isin(values[~np.isnan(values)], (0.0, 1.0))
-        return _below(1, values) if partial.any() else None
-    return _below(settings.rubric_best, values) if name == "rubric" else values
+    best = {"reward": 1.0, "rubric": settings.rubric_best}.get(name)
+    return values if best is None else _below(best, values)
 
 
 def _below(best: float, values: Floats) -> Floats:

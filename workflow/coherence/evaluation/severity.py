@@ -63,7 +63,7 @@ def severities(groups: Sequence[Group], settings: IncoherenceSettings) -> Iterat
     together: a row for each loss that two of them have, then the weighted sum of those that every group with
     any has, or why there is none.
     """
-    measured = [measured_losses(group, settings) for group in groups]
+    measured = measured_losses(groups, settings)
     for each in measured:
         for name in each.losses:
             yield _row(each.group.name, [each], name, {name: 1.0})

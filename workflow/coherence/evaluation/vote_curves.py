@@ -5,18 +5,20 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
-from msgspec.structs import replace
 
-from coherence.evaluation.decompositions import nested_parts, plain, tally_of
+from coherence.evaluation.decompositions import plain, tally_of
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.main_parts import MainParts
 from coherence.evaluation.outcome_kinds import Attempts
+from coherence.evaluation.outcome_points import points_of
 from coherence.incoherence.context_ensembles import (
+    ballots,
     contexts_of,
     geometric_over_contexts,
     majority_over_contexts,
 )
 from coherence.incoherence.ensembles import Ensemble, averaged, geometric_means, majority
+from coherence.incoherence.nesting import verified
 from coherence.incoherence.parts import Ints
 from coherence.records import Record
 
@@ -88,19 +90,20 @@ def _over_contexts(main: MainParts, contexts: Ints, settings: IncoherenceSetting
     voters = contexts_of(attempts.item, contexts, attempts.items)
     if main.kind in VOTED:
         answer, target = (np.asarray(each, np.int64) for each in (attempts.answer, attempts.target))
+        given = ballots(attempts.item, contexts, answer, target)
         yield Curve(
             main,
             MAJORITY,
-            lambda votes: majority_over_contexts(attempts.item, contexts, answer, target, votes),
+            lambda votes: majority_over_contexts(given, votes),
             voters,
             of_contexts=True,
             each=2,
         )
         return
-    inside = nested_parts(attempts, SQUARES_OF[main.kind], replace(settings, estimator="unbiased"))
-    if inside is not None:
-        parts = replace(inside.parts, n=voters)
-        yield Curve(main, ARITHMETIC, lambda votes: averaged(parts, votes), voters, True, fewest=2)
+    # Each context counts once, as in the other rules: its attempts are what it may give a vote to.
+    own = np.unique(np.stack([attempts.item, contexts]), axis=1, return_inverse=True)[1]
+    parts = verified(points_of(attempts, SQUARES_OF[main.kind]), own).parts
+    yield Curve(main, ARITHMETIC, lambda votes: averaged(parts, votes), voters, True, fewest=2)
     vectors = attempts.vectors
     if main.kind == "probabilities" and vectors is not None:
         yield Curve(

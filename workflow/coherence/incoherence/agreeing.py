@@ -1,29 +1,34 @@
 """Rows that must agree with each other: one row a verification, one target and one set of tests a task."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
 from coherence.errors import InputError
-from coherence.incoherence.contract import KEY
+from coherence.incoherence.contract import ATTEMPT, KEY
 from coherence.incoherence.raw_table import short
 
 Tell = Callable[[str, pd.DataFrame], None]
 _TARGETS: Final = ("target", "target_number")
+_OF_AN_ATTEMPT: Final = ("scaffold", "backbone", "seed")  # what no verification of it changes
 
 
 def agreeing(path: Path, frame: pd.DataFrame, tell: Tell) -> pd.DataFrame:
     """Return the rows without exact repetitions, tests of a wrong number unknown; `tell` is told of both.
 
     The index numbers the rows of the file. Raise InputError, naming two rows, where an attempt is there twice
-    with different values, or a task has two targets.
+    with different values, verifications of one attempt name two scaffolds or environments, or a task has two
+    targets.
     """
     frame = _without_repetitions(path, frame, tell)
-    for name in _TARGETS:
-        if name in frame:
-            _check_target(path, frame, name)
+    for name in (name for name in _TARGETS if name in frame):
+        _check(path, frame, ["task"], name, "a task has one target")
+    if "verification" in frame:
+        for name in (name for name in _OF_AN_ATTEMPT if name in frame):
+            told = f"all verifications of an attempt have one {name}"
+            _check(path, frame, list(ATTEMPT), name, told)
     return _with_whole_vectors(frame, tell) if "tests" in frame else frame
 
 
@@ -38,8 +43,7 @@ def _without_repetitions(path: Path, frame: pd.DataFrame, tell: Tell) -> pd.Data
     contrary = left[left.duplicated(key, keep=False)]
     if len(contrary):
         first = contrary.iloc[0]
-        attempts = contrary.groupby(key, observed=True, dropna=False).ngroup()
-        rows = contrary.index[attempts == attempts.iloc[0]]
+        rows = _like_the_first(contrary, key).index
         raise InputError(
             f"{path}: rows {rows[0]} and {rows[1]}: attempt {short(str(first['attempt']))!r} of "
             f"task {short(str(first['task']))!r} in group {short(str(first['group']))!r} is there twice with "
@@ -49,16 +53,23 @@ def _without_repetitions(path: Path, frame: pd.DataFrame, tell: Tell) -> pd.Data
     return left
 
 
-def _check_target(path: Path, frame: pd.DataFrame, name: str) -> None:
-    pairs = frame.loc[frame[name].notna(), ["task", name]].drop_duplicates()
-    contrary = pairs[pairs.duplicated("task", keep=False)]
+def _like_the_first(rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
+    number = rows.groupby(list(key), observed=True, dropna=False).ngroup()
+    return rows[number == number.iloc[0]]
+
+
+def _check(path: Path, frame: pd.DataFrame, of: Sequence[str], name: str, rule: str) -> None:
+    """Raise InputError where what the columns `of` name has two known values of another column."""
+    pairs = frame.loc[frame[name].notna(), [*of, name]].drop_duplicates()
+    contrary = pairs[pairs.duplicated(of, keep=False)]
     if len(contrary):
-        task = contrary["task"].iloc[0]
-        same = contrary[contrary["task"] == task]
+        first = contrary.iloc[0]
+        same = _like_the_first(contrary, of)
+        what = ", ".join(f"{each} {short(str(first[each]))!r}" for each in of if pd.notna(first[each]))
         values = " and ".join(repr(short(str(value))) for value in same[name].iloc[:2])
         raise InputError(
-            f"{path}: rows {same.index[0]} and {same.index[1]}: task {short(str(task))!r} has two values of "
-            f"`{name}`: {values}; a task has one target"
+            f"{path}: rows {same.index[0]} and {same.index[1]}: {what} has two values of `{name}`: {values}; "
+            f"{rule}"
         )
 
 

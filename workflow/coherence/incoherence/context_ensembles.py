@@ -41,20 +41,36 @@ def contexts_of(item: Ints, context: Ints, items: int) -> Ints:
     return np.bincount(cells, minlength=items)
 
 
-def majority_over_contexts(item: Ints, context: Ints, answer: Ints, target: Ints, votes: int) -> Ensemble:
-    """Return error and Kohavi-Wolpert variance of the most frequent of `votes` answers of different contexts.
+class Ballots(NamedTuple):
+    """The different answers by context that items have, and which of them each item has, -1 for none."""
 
-    Error needs `votes` contexts, variance twice as many; else NaN, as where the counts of an ensemble are
-    more than `MOST_SPLITS`, or those of two more than `MOST_PAIRS`.
-    """
-    found = np.full((len(target), 2), np.nan)
+    kinds: tuple[tuple[Shares, bool], ...]
+    kind: Ints
+
+
+def ballots(item: Ints, context: Ints, answer: Ints, target: Ints) -> Ballots:
+    """Return of each item the shares of answers in each context, once for any number of votes."""
+    kinds: dict[tuple[Shares, bool], int] = {}
+    found = np.full(len(target), -1)
     order = np.argsort(item, kind="stable")
     bounds = np.searchsorted(item[order], np.arange(len(target) + 1))
     for place, goal in enumerate(target):
         mine = order[bounds[place] : bounds[place + 1]]
         if len(mine):
-            shares, has_right = _shares(context[mine], answer[mine], int(goal))
-            found[place] = _vote(shares, has_right, votes)
+            shares = _shares(context[mine], answer[mine], int(goal))
+            found[place] = kinds.setdefault(shares, len(kinds))
+    return Ballots(tuple(kinds), found)
+
+
+def majority_over_contexts(given: Ballots, votes: int) -> Ensemble:
+    """Return error and Kohavi-Wolpert variance of the most frequent of `votes` answers of different contexts.
+
+    Error needs `votes` contexts, variance twice as many; else NaN, as where the counts of an ensemble are
+    more than `MOST_SPLITS`, or those of two more than `MOST_PAIRS`.
+    """
+    # The last is that of the items without attempts, whose kind is -1.
+    of_kinds = [_vote(*kind, votes) for kind in given.kinds] + [(np.nan, np.nan)]
+    found = np.array(of_kinds)[given.kind]
     return Ensemble(votes, found[:, 0], found[:, 1])
 
 

@@ -1,6 +1,6 @@
 """Whether a value of the items rises with another, in one group and in several that share their tasks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -11,8 +11,7 @@ from coherence.records import Record
 
 KENDALL: Final = "Kendall's tau-b, two-sided"
 POOLED_KENDALL: Final = "Kendall's tau-b of pairs within groups, jackknife-t over tasks, two-sided"
-CELLS: Final = 2_000_000  # pairs of tasks worked on at once, which bounds the memory
-NOISE: Final = 1e-12  # what rounding leaves of a standard error of 0
+NOISE: Final = 1e-12  # what rounding leaves of a standard error of 0, or of a difference
 
 
 class Trend(Record, frozen=True):
@@ -34,10 +33,10 @@ class Ranked(Record, frozen=True, eq=False):
 def trend(by: Floats, of: Floats) -> Trend:
     """Return Kendall's tau-b of the items in which both values are known."""
     known = ~(np.isnan(by) | np.isnan(of))
-    n = int(known.sum())
-    if n < 3 or min(len(np.unique(side[known])) for side in (by, of)) < 2:
+    n, one, other = int(known.sum()), _ranks(by[known]), _ranks(of[known])
+    if n < 3 or one.max() == 0 or other.max() == 0:
         return Trend(n)
-    found = kendalltau(by[known], of[known])
+    found = kendalltau(one, other)
     return Trend(n, float(found.statistic), float(found.pvalue))
 
 
@@ -54,7 +53,7 @@ def pooled_trend(groups: Sequence[Ranked]) -> Trend:
     # Of each task: concordant less discordant pairs, pairs untied in the one value, and in the other.
     own = np.zeros((3, len(tasks)))
     for group, start, end in zip(known, bounds[:-1], bounds[1:], strict=True):
-        own[:, place[start:end]] += np.concatenate([np.zeros((3, 0)), *_pairs(group)], axis=1)
+        own[:, place[start:end]] += _pairs(group)
     n, all_pairs = len(tasks), own.sum(axis=1, keepdims=True) / 2
     if n < 3 or all_pairs[1:].min() == 0:
         return Trend(n)
@@ -72,14 +71,42 @@ def _known(group: Ranked) -> Ranked:
     return Ranked(group.task[both], group.by[both], group.of[both])
 
 
-def _pairs(group: Ranked) -> Iterator[Floats]:
-    """Yield the three counts of each item with all others of its group, in pieces."""
-    rows = max(1, CELLS // max(1, len(group.task)))
-    for start in range(0, len(group.task), rows):
-        one, other = (
-            np.sign(side[start : start + rows, None] - side[None, :]) for side in (group.by, group.of)
-        )
-        yield np.stack([(one * other).sum(axis=1), (one != 0).sum(axis=1), (other != 0).sum(axis=1)])
+def _pairs(group: Ranked) -> Floats:
+    """Return the three counts of each item with all others of its group."""
+    by, of = _ranks(group.by), _ranks(group.of)
+    alike = _both_below(by, of) + _both_below(-by, -of) - _both_below(by, -of) - _both_below(-by, of)
+    untied = [len(each) - np.bincount(each)[each] for each in (by, of)]
+    return np.stack([alike, *untied]).astype(float)
+
+
+def _ranks(values: Floats) -> Ints:
+    """Return ranks from 0, the same for values that are apart by no more than rounding may leave."""
+    order = np.argsort(values, kind="stable")
+    given = values[order]
+    size = np.where(np.isinf(given), 0, np.abs(given))
+    usual = float(np.median(size[size > 0])) if size.any() else 0.0
+    least = NOISE * np.maximum(np.maximum(size[1:], size[:-1]), usual)
+    found = np.zeros(len(values), np.int64)
+    found[order[1:]] = np.cumsum(given[1:] > given[:-1] + least)
+    return found
+
+
+def _both_below(one: Ints, other: Ints) -> Ints:
+    """Return of each item the number of items that are below it in both ranks, in n log² n steps."""
+    order = np.lexsort((-other, one))
+    # Of equal ones the higher other comes first, so that what comes before with a lower other is below.
+    rank, place = other[order] - other.min(initial=0), np.arange(len(order))
+    most, before = 2 * (int(rank.max(initial=0)) + 1), np.zeros(len(order), np.int64)
+    width = 1
+    while width < len(order):
+        is_left = place // width % 2 == 0
+        merged = np.argsort(place // (2 * width) * most + 2 * rank + is_left, kind="stable")
+        lower = np.cumsum(is_left[merged]) - width * (merged // (2 * width))
+        before[merged] += np.where(is_left[merged], 0, lower)
+        width *= 2
+    found = np.zeros(len(order), np.int64)
+    found[order] = before
+    return found
 
 
 def _tau(pairs: Floats) -> Floats:

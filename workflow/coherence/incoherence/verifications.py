@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from coherence.incoherence.contract import ATTEMPT, NUMBERS, VALUES
+from coherence.incoherence.contract import ATTEMPT, KEY, NUMBERS, VALUES
 from coherence.incoherence.outcomes import same
 from coherence.incoherence.parts import Bools, Ints
 
@@ -46,7 +46,8 @@ def together(frame: pd.DataFrame) -> Together | None:
     disagree = np.zeros(len(first), np.bool_)
     for name in set(VALUES) & set(frame.columns):
         disagree |= _differ(some[name], owner, len(first))
-    there = [name for name in frame.columns if name != "verification" and some[name].notna().any()]
+    # What names an attempt is the same in all of its verifications.
+    there = [name for name in frame.columns if name not in ("dataset", *KEY) and some[name].notna().any()]
     columns = {name: _column(name, some, owner, made) for name in there}
     return Together(made.assign(**columns, verification=same(None, len(made))), attempt, disagree)
 
