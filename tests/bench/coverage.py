@@ -14,7 +14,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from coherence.incoherence.aggregates import delta_t, jackknife_t
-from coherence.incoherence.nesting import Points, Units, components
+from coherence.incoherence.levels import Points
+from coherence.incoherence.nesting import Units, components
 from coherence.incoherence.paired import Permutations, paired
 from coherence.incoherence.parts import Estimator, Floats, Ints, Parts
 from coherence.incoherence.squares import answer_spread, squared

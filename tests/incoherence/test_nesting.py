@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from coherence.incoherence.nesting import Components, Points, Units, components, verified
+from coherence.incoherence.levels import Points
+from coherence.incoherence.nesting import Components, Units, components
 from coherence.incoherence.parts import Floats, Ints
+from coherence.incoherence.verified import verified
 
 PARTS = ("bias", "scaffold", "setting", "context", "sampling", "verification")
 Rows = Sequence[tuple[int, int, int, int, int, float]]

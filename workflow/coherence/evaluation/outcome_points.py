@@ -6,9 +6,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from coherence.evaluation.outcome_kinds import Attempts, attempts_of
-from coherence.incoherence.nesting import Points, verified
+from coherence.incoherence.levels import Points
 from coherence.incoherence.parts import Floats, Ints, Parts, divided
 from coherence.incoherence.squares import BRIER, KOHAVI_WOLPERT, Nested, Vectors
+from coherence.incoherence.verified import verified
 
 SCALES: Final = {"kohavi_wolpert": KOHAVI_WOLPERT, "brier": BRIER}
 

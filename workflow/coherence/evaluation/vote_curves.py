@@ -18,8 +18,8 @@ from coherence.incoherence.context_ensembles import (
     majority_over_contexts,
 )
 from coherence.incoherence.ensembles import Ensemble, averaged, geometric_means, majority
-from coherence.incoherence.nesting import verified
 from coherence.incoherence.parts import Ints
+from coherence.incoherence.verified import verified
 from coherence.records import Record
 
 MAJORITY: Final = "majority"
