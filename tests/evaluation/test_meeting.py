@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
-from coherence.evaluation.meeting import Judges, Meeting, meetings, table
+from coherence.evaluation.meeting import Judges, Meeting, meetings
+from coherence.evaluation.meeting_table import table
 from coherence.evaluation.repeated import groups
 from coherence.evaluation.table import Row, Verdict
 from coherence.files import read_json, write_json

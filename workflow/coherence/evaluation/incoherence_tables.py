@@ -13,6 +13,7 @@ from coherence.evaluation import (
     incoherence_strata,
     incoherence_strata_table,
     meeting,
+    meeting_table,
     mitigation,
     severity,
     stratum,
@@ -77,7 +78,7 @@ def incoherence_tables(evaluation: IncoherenceEvaluation) -> tuple[Table, ...]:
         ensembling.table(evaluation.votes, settings),
         severity.table(evaluation.severities),
         mitigation.table(evaluation.failing),
-        meeting.table(evaluation.meetings),
+        meeting_table.table(evaluation.meetings),
         variance_components_table.table(evaluation.nested),
     )
 
