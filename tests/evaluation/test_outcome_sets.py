@@ -47,10 +47,10 @@ def test_the_richest_outcome_is_taken_apart_unless_another_is_named() -> None:
     assert describe("d", frame, (), "passed", ("", "")).kinds_text == "passed 7; tests 5"
 
 
-def test_contexts_are_cells_of_their_own() -> None:
+def test_contexts_of_a_task_are_one_cell() -> None:
     frame = attempts(*[("g", "a", True)] * 4, context=["p", "p", "q", "q"])
     row = describe("d", frame, (), None, ("", ""))
-    assert (row.cells, row.fewest, row.most) == (2, 2, 2)
+    assert (row.cells, row.fewest, row.most) == (1, 4, 4)
 
 
 @pytest.mark.parametrize(

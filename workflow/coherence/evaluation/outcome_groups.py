@@ -57,9 +57,9 @@ def groups(frame: pd.DataFrame, simulated: Mapping[str, str]) -> Iterator[Outcom
 
 
 def _group(dataset: str, name: str, members: pd.DataFrame, simulated: str) -> OutcomeGroup:
-    sizes = members.groupby(["task", "context"], observed=True, dropna=False).size()
+    sizes = members.groupby("task", observed=True).size()
     known = members[members["passed"].notna()]
-    by_task = known.groupby(["task", "context"], observed=True, dropna=False)["passed"].agg(["sum", "size"])
+    by_task = known.groupby("task", observed=True)["passed"].agg(["sum", "size"])
     repeated = by_task[by_task["size"] > 1]
     mixed = (repeated["sum"] > 0) & (repeated["sum"] < repeated["size"])
     return OutcomeGroup(

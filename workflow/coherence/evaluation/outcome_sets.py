@@ -17,7 +17,7 @@ LEFT_OUT_SHOWN: Final = 4  # reasons in a cell to read; all are in the table of 
 
 
 class OutcomeSet(Record, frozen=True):
-    """The attempts of one dataset; a cell is a task within a group (and prompt context).
+    """The attempts of one dataset; a cell is a task within a group.
 
     `kind` is the outcome that is decomposed, `kinds` how many attempts have each.
     """
@@ -61,7 +61,7 @@ def describe(
     every, frame = frame, frame if found is None else found.frame
     kinds = kinds_in(frame)
     chosen = kind or next(iter(kinds), None)
-    sizes = frame.groupby(["group", "task", "context"], observed=True, dropna=False).size()
+    sizes = frame.groupby(["group", "task"], observed=True).size()
     passed = frame["passed"]
     return OutcomeSet(
         dataset=dataset,
