@@ -64,16 +64,20 @@ def published_digest() -> str:
     return digest(*(path.read_bytes() for path in sorted(PUBLISHED.iterdir()) if path.is_file()))
 
 
-def listed(path: Path, stage: str) -> set[str] | None:
-    """Return the trajectories whose files a shard's list promises, None where the list is damaged."""
+def listed(path: Path, stage: str) -> dict[str, set[str]] | None:
+    """Return by folder the names of the files that a shard's list promises, None where it is damaged."""
     if not path.is_file():
-        return set()
+        return {}
     try:
         if stage == "preprocess":
-            return {row.id for row in read_lines(path, Prepared)}
-        return {entry.trial.id for entry in read_lines(path, Entry) if entry.trial.status == "ok"}
+            return {"preprocessed": {row.id for row in read_lines(path, Prepared)}}
+        entries = list(read_lines(path, Entry))
     except InputError:
         return None
+    return {
+        "trajectories": {entry.trial.id for entry in entries if entry.trial.status == "ok"},
+        "tests": {entry.trial.id for entry in entries if entry.tests_digest},
+    }
 
 
 def made_by(section: JudgeSection | ParaphraseSection) -> Any:
@@ -120,12 +124,12 @@ class Run:
         A list of files stands if all are there; one of judgements if no call failed, for that is tried again,
         and if nothing was left unasked, unless the run is offline and no reply has come since.
         """
-        for stage, folder in (("index", "trajectories"), ("preprocess", "preprocessed")):
+        for stage, folders in (("index", ("trajectories", "tests")), ("preprocess", ("preprocessed",))):
             # Lists first: a job that ends in between can only add files to what they promise.
             promised = {path: listed(path, stage) for path in map(Path, self.shards(stage, dataset))}
-            there = names_in(self.layout.dataset(dataset) / folder)
+            there = {folder: names_in(self.layout.dataset(dataset) / folder) for folder in folders}
             for path, names in promised.items():
-                if names is None or not names <= there:
+                if names is None or any(not names[folder] <= there[folder] for folder in names):
                     path.unlink(missing_ok=True)
         for judge in self.config.judges_of(dataset):
             if isinstance(self.config.judges[judge], LlmJudge):
