@@ -25,6 +25,7 @@ from coherence.cli.plan import source_of, write_plan
 from coherence.cli.sections import INGESTED
 from coherence.errors import CoherenceError, ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
+from coherence.llm.request import custom_headers
 from coherence.preprocess import Prepared
 from coherence.records import Entry
 
@@ -81,12 +82,13 @@ def listed(path: Path, stage: str) -> dict[str, set[str]] | None:
 
 
 def made_by(section: JudgeSection | ParaphraseSection) -> Any:
-    """Return a judge's or paraphraser's settings without those that only change how its replies travel."""
+    """Return what another reply of a judge or paraphraser rests on: settings, headers of the environment."""
     if not isinstance(section, LlmJudge | LlmParaphrase):
         return section
-    return {
-        name: value for name, value in msgspec.structs.asdict(section).items() if name not in TRAVEL.split()
-    }
+    told = msgspec.structs.asdict(section).items()
+    settings = {name: value for name, value in told if name not in TRAVEL.split()}
+    headers = custom_headers(section.sent_version)
+    return settings if headers is None else {**settings, "custom_headers": headers}
 
 
 class Run:
