@@ -142,12 +142,13 @@ def test_a_single_file_is_known_by_what_it_is(
     assert facts(inspected(tmp_path / name, capsys))["format"] == expected
 
 
-def test_a_folder_of_other_json_files_holds_no_runs(
+def test_other_json_files_hold_no_runs_alone_or_in_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.json").write_text('{"rows": []}')
-    assert main(["inspect", str(tmp_path)]) == 1
-    assert "none of them ATIF" in capsys.readouterr().err
+    for path in (tmp_path, tmp_path / "a.json"):
+        assert main(["inspect", str(path)]) == 1
+        assert "none of them ATIF" in capsys.readouterr().err
 
 
 def test_power_counts_only_what_can_be_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -113,6 +113,26 @@ def test_a_failed_call_beside_a_flag_is_tried_again_and_the_flag_stays(
         assert shard.exists()
 
 
+def test_judgements_are_stale_under_other_headers_of_the_api_and_those_that_ask_nobody_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.md").write_text("Judge.")
+    asking = {"kind": "llm", "prompt": "p.md"}
+    judges = {"detector": asking, "dated": {**asking, "temperature": 0.5}, "rules": {"kind": "rules"}}
+    run = Run(json.loads(write_config(tmp_path, judges=judges).read_text()), is_main=False)
+
+    def stale(lines: str) -> set[str]:
+        monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", lines)
+        return {name for name in judges if run.judge_version(name) != before[name]}
+
+    monkeypatch.delenv("ANTHROPIC_CUSTOM_HEADERS", raising=False)
+    before = {name: run.judge_version(name) for name in judges}
+    assert stale("x-gateway-key: hush-hush") == set()
+    assert stale("anthropic-beta: other-2026") == {"detector", "dated"}
+    assert stale("anthropic-version: 2020-01-01") == {"detector"}, "a temperature brings a version of its own"
+
+
 def test_a_threshold_for_a_prompt_without_a_rating_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -297,6 +297,27 @@ def test_verdicts_without_text_are_compared_and_the_page_says_so(
     assert "only the verdicts on it" in page.read_text()
 
 
+def test_a_recorded_verdict_that_an_api_failed_is_no_call_to_try_again(tmp_path: Path) -> None:
+    write_runs(tmp_path)
+    line = {"trial": "kept__aBcD123", "state": "flagged", "spans": [SPAN]}
+    lost = {**line, "lost": [{"number": 2, "reason": "api"}]}
+    for name, said in (("before", line), ("after", lost)):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(said) + "\n")
+    after = {"reader": str(tmp_path / "after.jsonl")}
+    config = write_config(
+        tmp_path,
+        datasets={"small": {"paths": str(tmp_path / "runs"), "format": "harbor"}},
+        results=str(tmp_path / "results"),
+        judges={"reader": {"kind": "recorded", "path": str(tmp_path / "before.jsonl")}},
+        paraphrases={"words": {"kind": "recorded", "of": "reader", "verdicts": after}},
+    )
+    run_all(config, *BEFORE, ["paraphrase"])
+    (judged,) = (place(tmp_path) / "shards").glob("judge-reader-*.jsonl")
+    assert b'"reason":"api"' in judged.read_bytes()
+    Run(json.loads(config.read_text()))
+    assert judged.exists()
+
+
 SPAN = {
     "span_id": 1,
     "start_step": 2,

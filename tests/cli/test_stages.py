@@ -9,6 +9,7 @@ import pytest
 from workspace import REPORTED, write_config, write_tests, write_trial
 
 from coherence.cli import main
+from coherence.cli.workflow import Run
 
 STAGES = (
     ["ingest"],
@@ -333,3 +334,20 @@ def test_tests_that_are_gone_are_missed(folder: Path, capsys: pytest.CaptureFixt
     shutil.rmtree(folder / "results/small/tests")
     assert main(["outcomes", "--config", str(config)]) == 1
     assert "run `coherence ingest` again" in capsys.readouterr().err
+
+
+def test_the_workflow_reads_again_only_the_shard_whose_tests_are_gone(folder: Path) -> None:
+    for name in ("sum", "mean", "none", "mode"):
+        write_trial(folder / "runs", name, 1.0)
+    for name in ("sum", "mean"):
+        write_tests(folder / "runs" / f"{name}__aBcD123", a="passed")
+    config = write_config(folder)
+    assert main(["ingest", "--config", str(config)]) == 0
+    lists = sorted((folder / "results/small/shards").glob("index-*"))
+    lost = next((folder / "results/small/tests").glob("sum__*"))
+    (promised,) = (path for path in lists if lost.stem in path.read_text())
+    Run(json.loads(config.read_text()))
+    assert all(path.exists() for path in lists)
+    lost.unlink()
+    Run(json.loads(config.read_text()))
+    assert [path for path in lists if not path.exists()] == [promised]

@@ -97,9 +97,10 @@ def test_the_address_needs_no_escape_and_holds_the_picture() -> None:
             "<svg><use href='#r' transform='translate(1 2)'/><g style='fill: url(#r); stroke: red'/></svg>",
             "<svg><use href='#a' transform='translate(1 2)'/><g style='fill:url(#a);stroke:red'/></svg>",
         ),
+        ("<svg><rect id='r' fill='#a1b2c3'/></svg>", "<svg><rect fill='#a1b2c3'/></svg>"),
         ('<svg><path style="x: \'&quot;&lt;"/></svg>', "<svg><path style='x:&apos;\"&lt;'/></svg>"),
     ],
-    ids=["text", "groups", "names", "references", "styles", "quotes"],
+    ids=["text", "groups", "names", "references", "styles", "colours", "quotes"],
 )
 def test_what_is_left(svg: str, made: str) -> None:
     assert compact(svg.encode()) == made

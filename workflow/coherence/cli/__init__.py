@@ -67,6 +67,6 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt as stop:
-        say(f"coherence {args.command}: interrupted; {stop or 'what is done is kept'}")
+        say(f"coherence {args.command}: interrupted; {str(stop) or 'what is done is kept'}")
         return 130
     return code

@@ -115,7 +115,7 @@ def answer(args: argparse.Namespace) -> str:
         name, others = (args.format, "") if args.format else guess_format(args.folder)
         said = None if name in tables.FORMATS else describe(args.folder, name, others, args.model)
     except InputError:
-        if args.format or not tables.files(args.folder):
+        if args.format or not args.folder.is_dir() or not tables.files(args.folder):
             raise
         said = None
     if said is None:

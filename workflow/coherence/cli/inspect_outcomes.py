@@ -40,7 +40,7 @@ def _mapped(columns: Mapping[str, str]) -> dict[str, Any]:
 
 def _advice(header: Sequence[str], columns: Mapping[str, str]) -> str:
     """Return how to go on where no column has the task or an outcome."""
-    if {"task", *columns} & {*header, *columns} >= {"task"}:
+    if "task" in {*header, *columns}:
         return ""
     return (
         ". Try it here first: `--columns task=question answer=choice target=key`, or `--format table` for a "

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from coherence.cli.config import Config, RecordedJudge
+from coherence.cli.config import Config, LlmJudge, RecordedJudge
 from coherence.cli.layout import Layout
 from coherence.cli.paraphrase_config import LlmParaphrase, RecordedParaphrase
 from coherence.errors import InputError
@@ -107,7 +107,7 @@ class ParaphraseTargets:
             for path in map(Path, self.shards("rewrites", *pair)):
                 if path.is_file() and (is_unfinished(path) or not _stands(path, there)):
                     path.unlink(missing_ok=True)
-            for path in self._judged(*pair):
+            for path in self._asked(*pair):
                 if path.is_file() and is_unfinished(path):
                     path.unlink(missing_ok=True)
 
@@ -115,9 +115,11 @@ class ParaphraseTargets:
         judges = self.config.judges_after(dataset, paraphrase)
         return ["rewrites", *(f"judge-{judge}" for judge in judges)]
 
-    def _judged(self, dataset: str, paraphrase: str) -> Iterator[Path]:
-        for stage in self._stages(dataset, paraphrase)[1:]:
-            yield from map(Path, self.shards(stage, dataset, paraphrase))
+    def _asked(self, dataset: str, paraphrase: str) -> Iterator[Path]:
+        """Yield the lists of judges that ask: what a recorded verdict lacks, no run can judge."""
+        for judge in self.config.judges_after(dataset, paraphrase):
+            if isinstance(self.config.judges[judge], LlmJudge):
+                yield from map(Path, self.shards(f"judge-{judge}", dataset, paraphrase))
 
 
 def _stands(path: Path, folder: Path) -> bool:

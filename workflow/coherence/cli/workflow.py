@@ -25,6 +25,7 @@ from coherence.cli.plan import source_of, write_plan
 from coherence.cli.sections import INGESTED
 from coherence.errors import CoherenceError, ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
+from coherence.llm.request import custom_headers
 from coherence.preprocess import Prepared
 from coherence.records import Entry
 
@@ -64,25 +65,30 @@ def published_digest() -> str:
     return digest(*(path.read_bytes() for path in sorted(PUBLISHED.iterdir()) if path.is_file()))
 
 
-def listed(path: Path, stage: str) -> set[str] | None:
-    """Return the trajectories whose files a shard's list promises, None where the list is damaged."""
+def listed(path: Path, stage: str) -> dict[str, set[str]] | None:
+    """Return by folder the names of the files that a shard's list promises, None where it is damaged."""
     if not path.is_file():
-        return set()
+        return {}
     try:
         if stage == "preprocess":
-            return {row.id for row in read_lines(path, Prepared)}
-        return {entry.trial.id for entry in read_lines(path, Entry) if entry.trial.status == "ok"}
+            return {"preprocessed": {row.id for row in read_lines(path, Prepared)}}
+        entries = list(read_lines(path, Entry))
     except InputError:
         return None
+    return {
+        "trajectories": {entry.trial.id for entry in entries if entry.trial.status == "ok"},
+        "tests": {entry.trial.id for entry in entries if entry.tests_digest},
+    }
 
 
 def made_by(section: JudgeSection | ParaphraseSection) -> Any:
-    """Return a judge's or paraphraser's settings without those that only change how its replies travel."""
+    """Return what another reply of a judge or paraphraser rests on: settings, headers of the environment."""
     if not isinstance(section, LlmJudge | LlmParaphrase):
         return section
-    return {
-        name: value for name, value in msgspec.structs.asdict(section).items() if name not in TRAVEL.split()
-    }
+    told = msgspec.structs.asdict(section).items()
+    settings = {name: value for name, value in told if name not in TRAVEL.split()}
+    headers = custom_headers(section.sent_version)
+    return settings if headers is None else {**settings, "custom_headers": headers}
 
 
 class Run:
@@ -120,12 +126,12 @@ class Run:
         A list of files stands if all are there; one of judgements if no call failed, for that is tried again,
         and if nothing was left unasked, unless the run is offline and no reply has come since.
         """
-        for stage, folder in (("index", "trajectories"), ("preprocess", "preprocessed")):
+        for stage, folders in (("index", ("trajectories", "tests")), ("preprocess", ("preprocessed",))):
             # Lists first: a job that ends in between can only add files to what they promise.
             promised = {path: listed(path, stage) for path in map(Path, self.shards(stage, dataset))}
-            there = names_in(self.layout.dataset(dataset) / folder)
+            there = {folder: names_in(self.layout.dataset(dataset) / folder) for folder in folders}
             for path, names in promised.items():
-                if names is None or not names <= there:
+                if names is None or any(not names[folder] <= there[folder] for folder in names):
                     path.unlink(missing_ok=True)
         for judge in self.config.judges_of(dataset):
             if isinstance(self.config.judges[judge], LlmJudge):

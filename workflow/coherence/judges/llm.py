@@ -26,7 +26,6 @@ from coherence.llm.account import Account
 from coherence.llm.batches import BatchClient
 from coherence.llm.client import Ask, Client, Watch
 from coherence.llm.request import (
-    SAMPLING_API_VERSION,
     Cache,
     Connection,
     Request,
@@ -187,7 +186,6 @@ class LlmJudge:
         blocks = [_block(text) for text in (framed(transcript), notes, self._prompt.text) if text]
         if settings.order == "instructions_first":
             blocks.reverse()
-        version = settings.api_version or (SAMPLING_API_VERSION if settings.temperature is not None else None)
         return Request(
             model=settings.model,
             messages=({"role": "user", "content": blocks},),
@@ -197,9 +195,9 @@ class LlmJudge:
             effort=settings.effort,
             thinking=settings.thinking,
             temperature=settings.temperature,
-            api_version=version,
+            api_version=settings.sent_version,
             extra=settings.extra,
-            custom_headers=custom_headers(version),
+            custom_headers=custom_headers(settings.sent_version),
         )
 
     def _masked(self, transcript: Transcript) -> Masked:

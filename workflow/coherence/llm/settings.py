@@ -6,7 +6,13 @@ import msgspec
 from msgspec import Meta
 
 from coherence.llm.models import Prices
-from coherence.llm.request import DEFAULT_MAX_TOKENS, MOST_TOKENS, STOP_SECONDS, Connection
+from coherence.llm.request import (
+    DEFAULT_MAX_TOKENS,
+    MOST_TOKENS,
+    SAMPLING_API_VERSION,
+    STOP_SECONDS,
+    Connection,
+)
 from coherence.records import Record
 
 IN_KEY: Final = frozenset(
@@ -51,6 +57,11 @@ class CallSettings(Record, frozen=True, forbid_unknown_fields=True, kw_only=True
     mode: Literal["direct", "batch"] = "direct"
     poll_seconds: Annotated[float, Meta(gt=0)] = 60.0
     prices: Prices | None = None
+
+    @property
+    def sent_version(self) -> str | None:
+        """The version of the API that is asked for, None where the SDK's own is."""
+        return self.api_version or (SAMPLING_API_VERSION if self.temperature is not None else None)
 
     def __post_init__(self) -> None:
         named = [name for name in NEVER_EXTRA if name in self.extra]

@@ -18,7 +18,6 @@ from coherence.llm.account import Account
 from coherence.llm.batches import BatchClient
 from coherence.llm.client import Ask, Client, Watch
 from coherence.llm.request import (
-    SAMPLING_API_VERSION,
     Cache,
     Request,
     custom_headers,
@@ -141,7 +140,6 @@ class LlmRewriter:
         settings = self._settings
         steps = (Step(n, "agent", thoughts=(Thought(text, "think_call"),)) for n, text in enumerate(texts, 1))
         blocks = [_block(framed(Transcript("", tuple(steps)))), _block(self._prompt.text)]
-        version = settings.api_version or (SAMPLING_API_VERSION if settings.temperature is not None else None)
         return Request(
             model=settings.model,
             messages=({"role": "user", "content": blocks},),
@@ -151,9 +149,9 @@ class LlmRewriter:
             effort=settings.effort,
             thinking=settings.thinking,
             temperature=settings.temperature,
-            api_version=version,
+            api_version=settings.sent_version,
             extra=settings.extra,
-            custom_headers=custom_headers(version),
+            custom_headers=custom_headers(settings.sent_version),
         )
 
 

@@ -19,7 +19,8 @@ XLINK: Final = "{http://www.w3.org/1999/xlink}"
 PLAIN: Final = " !$'()*+,/:;=?@"  # beside letters and digits, what stands in an address as it is
 _COMMAND: Final = re.compile(r"\s*([A-Za-z])\s*")
 _MARK: Final = re.compile(r"\s*([:;])\s*")
-_REFERENCE: Final = re.compile(r"(url\(#|^#)([^)]+)")
+_PAINT: Final = re.compile(r"(url\(#)([^)]+)")
+_ADDRESS: Final = re.compile(r"(^#)(.+)")  # in links alone: a colour is written so too
 _QUOTE: Final = {"'": "&apos;"}
 _ALONG: Final = re.compile(r"translate\((-?[\d.]+) 0\)")
 
@@ -37,10 +38,14 @@ def compact(svg: bytes) -> str:
         found
         for element in root.iter()
         for name, value in element.attrib.items()
-        for _, found in (_REFERENCE.findall(value) if name != "d" else ())
+        for _, found in _reference(name).findall(value)
     ]
     names = {name: _short(number) for number, name in enumerate(dict.fromkeys(referred))}
     return "".join(_written(root, names, xmlns=SVG.strip("{}") if root.tag.startswith(SVG) else ""))
+
+
+def _reference(attribute: str) -> re.Pattern[str]:
+    return _ADDRESS if attribute.removeprefix(XLINK) == "href" else _PAINT
 
 
 def _short(number: int) -> str:
@@ -75,5 +80,5 @@ def _attributes(element: Element, tag: str, names: Mapping[str, str]) -> Iterato
         elif name == "d":
             yield name, _COMMAND.sub(r"\1", " ".join(value.split()))
         else:
-            told = _REFERENCE.sub(lambda found: f"{found[1]}{names[found[2]]}", value)
+            told = _reference(name).sub(lambda found: f"{found[1]}{names[found[2]]}", value)
             yield name, _MARK.sub(r"\1", told) if name == "style" else told

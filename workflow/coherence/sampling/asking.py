@@ -6,7 +6,6 @@ from typing import Any, Final, Literal
 from coherence.judges.frame import inert, marker_for
 from coherence.llm import settings as settings_of_calls
 from coherence.llm.request import (
-    SAMPLING_API_VERSION,
     Cache,
     Request,
     custom_headers,
@@ -41,7 +40,6 @@ class ModelSettings(CallSettings, frozen=True, forbid_unknown_fields=True, kw_on
 
 def request_for(item: Item, settings: ModelSettings) -> Request:
     """Return what is sent for one sample of an item."""
-    version = settings.api_version or (SAMPLING_API_VERSION if settings.temperature is not None else None)
     blocks = [{"type": "text", "text": text} for text in (framed(item), instructions(item, settings))]
     return Request(
         model=settings.model,
@@ -52,9 +50,9 @@ def request_for(item: Item, settings: ModelSettings) -> Request:
         effort=settings.effort,
         thinking=settings.thinking,
         temperature=settings.temperature,
-        api_version=version,
+        api_version=settings.sent_version,
         extra=settings.extra,
-        custom_headers=custom_headers(version),
+        custom_headers=custom_headers(settings.sent_version),
     )
 
 
