@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the commands have it: tests run side by side
 # Tests have homes of their own; the scanner's rules take seconds to compile and are kept across them.
 os.environ.setdefault("KF_RULE_CACHE_DIR", str(ROOT / ".pytest_cache" / "secret-rules"))
 

@@ -55,6 +55,8 @@ def parser_for(arguments: list[str]) -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; return 0, 1 for an error of the user's, 130 when interrupted."""
+    # Matrices here are long and narrow: more threads only get into the way of the workflow's other jobs.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     given = sys.argv[1:] if arguments is None else arguments
     args = parser_for(given).parse_args(given)
     try:
