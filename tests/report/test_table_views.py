@@ -40,4 +40,9 @@ def test_other_text_is_left_whole() -> None:
 
 def test_numbers_are_told_from_text() -> None:
     view = table_view(Table("T", "c", ("a", "n", "t"), (("x", "1,234", "5 trials"), ("y", "-", "6"))))
-    assert view.numeric == (False, True, False)
+    assert view.kinds == ("word", "number", "word")
+
+
+def test_a_column_of_long_cells_is_prose() -> None:
+    rows = (("a", "short"), ("b", "left out for a reason that takes a whole sentence to say"))
+    assert table_view(Table("T", "C", ("Name", "Note"), rows)).kinds == ("word", "prose")

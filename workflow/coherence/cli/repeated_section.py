@@ -66,7 +66,7 @@ def sections(
     return (
         Section(
             "Is the error of repeated attempts bias or scatter?",
-            (tables["outcomes"], tables["incoherence"], *figures["composition"], tables["severity"]),
+            (tables["outcomes"], *figures["composition"], tables["incoherence"], tables["severity"]),
             intro=INTRO,
         ),
         Section(

@@ -11,7 +11,7 @@ from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.wording import share, span
 from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
-from coherence.stats.intervals import LEVEL_TEXT, Interval
+from coherence.stats.intervals import LEVEL_TEXT
 
 FIELDS: Final[dict[str, str]] = {
     **{name: name for name in ("dataset", "group", "scaffold", "backbone")},
@@ -52,14 +52,9 @@ _COLUMNS: Final[dict[str, Callable[[Incoherence], str]]] = {
     "Bias": lambda row: share(row.found.bias),
     "Variance": lambda row: share(row.found.variance),
     "Incoherence": lambda row: share(row.found.incoherence, row.found.jackknife),
-    "Delta-t": lambda row: _bounds(row.found.delta),
     "Left out": lambda row: row.left_out_text,
     "Note": lambda row: row.note or wording.NONE,
 }
-
-
-def _bounds(interval: Interval | None) -> str:
-    return wording.NONE if interval is None else share(interval.low) + " to " + share(interval.high)
 
 
 def table(rows: Sequence[Incoherence], settings: IncoherenceSettings) -> Table:
@@ -72,7 +67,7 @@ def table(rows: Sequence[Incoherence], settings: IncoherenceSettings) -> Table:
         title="Error incoherence of repeated attempts",
         caption=(
             "Error = bias + variance, means over tasks with enough attempts; incoherence: sum of variances "
-            f"/ sum of errors ({LEVEL_TEXT} {JACKKNIFE_T} interval over tasks; beside it {DELTA_T}). "
+            f"/ sum of errors ({LEVEL_TEXT} {JACKKNIFE_T} interval over tasks; {DELTA_T} in the CSV). "
             f"Estimator: {settings.estimator}; KL and modal margin have no unbiased one and are "
             "jackknifed over attempts: groups with unequal attempts a task are not to be compared by them. "
             "Unbiased parts of few tasks may lie outside 0 to 1. Tasks that were never wrong add nothing to "

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, Literal
 
 from coherence.records import Record
 from coherence.report.blocks import Table
@@ -11,6 +11,11 @@ from coherence.report.blocks import Table
 _NUMBER: Final = re.compile(r"[-+−<≤>≥=~±]?\s?\d[\d.,\s%/;()\[\]+−–to-]*")
 _NO_NUMBER: Final = frozenset({"", "-", "–", "n/a", "not applicable", "unknown"})
 _DETAILED: Final = re.compile(r"(?P<main>[-+<\d][^()]{0,24}) \((?P<detail>[^()]{3,60})\)")
+
+
+Kind = Literal["number", "word", "phrase", "prose"]
+LONGEST_WORD: Final = 14  # characters; a narrow column would make longer cells tall
+LONGEST_PHRASE: Final = 40
 
 
 class Cell(Record, frozen=True):
@@ -28,10 +33,10 @@ class Group(Record, frozen=True):
 
 
 class TableView(Record, frozen=True):
-    """A table as it is printed; `numeric` tells by column whether cells are numbers."""
+    """A table as it is printed; `kinds` tells by column whether cells are numbers, or how long texts are."""
 
     columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
+    kinds: tuple[Kind, ...]
     groups: tuple[Group, ...]
 
 
@@ -43,7 +48,7 @@ def table_view(table: Table) -> TableView:
     shown = told[1:] if grouped else told or list(range(len(table.columns)))
     return TableView(
         columns=tuple(table.columns[n] for n in shown),
-        numeric=tuple(_is_numeric(cells[n]) if cells else False for n in shown),
+        kinds=tuple(_kind(cells[n]) if cells else "word" for n in shown),
         groups=tuple(_groups(table.rows, shown, grouped)),
     )
 
@@ -59,6 +64,9 @@ def _groups(rows: Sequence[tuple[str, ...]], shown: Sequence[int], grouped: bool
         yield Group(heading, tuple(tuple(cell(row[n]) for n in shown) for row in members))
 
 
-def _is_numeric(cells: Sequence[str]) -> bool:
+def _kind(cells: Sequence[str]) -> Kind:
     told = [cell(text).text for text in cells if text not in _NO_NUMBER]
-    return bool(told) and all(_NUMBER.fullmatch(text) for text in told)
+    if told and all(_NUMBER.fullmatch(text) for text in told):
+        return "number"
+    longest = max(map(len, told), default=0)
+    return "prose" if longest > LONGEST_PHRASE else "phrase" if longest > LONGEST_WORD else "word"
