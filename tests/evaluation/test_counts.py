@@ -14,6 +14,7 @@ from coherence.records import (
     Entry,
     Judgement,
     JudgementState,
+    Lost,
     Outcome,
     QuoteCheck,
     QuoteVerdict,
@@ -93,3 +94,9 @@ def test_what_was_read_in_parts_asked_again_or_does_not_flag_is_counted() -> Non
     words = [replace(word("flagged", spans=(kept, span("exact", "exact"))), windows=3, asked_again=2)]
     row = count_judgements("d", "detector", [*words, word("unflagged")])
     assert (row.spans, row.unverified, row.in_parts, row.asked_again) == (2, 1, 1, 1)
+
+
+def test_a_flag_beside_a_part_without_an_answer_is_incomplete() -> None:
+    lost = (Lost(2, "api"),)
+    words = [replace(word("flagged"), lost=lost), word("flagged"), replace(word("unflagged"), lost=lost)]
+    assert count_judgements("d", "detector", words).incomplete == 1

@@ -24,7 +24,8 @@ class JudgementCount(Record, frozen=True):
     """How one judge's words on one dataset divide; they add up to `n`. Quotes are two a span.
 
     `unverified` counts spans that do not flag, `in_parts` judgements of a transcript read in several windows,
-    `asked_again` those for which a reply that did not fit was asked for again.
+    `incomplete` flags beside which a part or a span has no answer, `asked_again` judgements for which a reply
+    that did not fit was asked for again.
     """
 
     dataset: str
@@ -43,6 +44,7 @@ class JudgementCount(Record, frozen=True):
     not_checkable: int
     unverified: int
     in_parts: int
+    incomplete: int
     asked_again: int
     masked: int
 
@@ -77,6 +79,7 @@ def count_judgements(dataset: str, judge: str, words: Sequence[Judgement]) -> Ju
         spans=len(spans),
         unverified=sum(1 for span in spans if not span.flags),
         in_parts=sum(1 for word in words if word.windows > 1),
+        incomplete=sum(1 for word in words if word.state == "flagged" and word.lost),
         asked_again=sum(1 for word in words if word.asked_again),
         **{verdict: quotes[verdict] for verdict in QUOTE_VERDICTS},
         masked=sum(word.masked for word in words),
@@ -144,6 +147,7 @@ def judgement_table(rows: Sequence[JudgementCount], simulated: Mapping[str, str]
         "not checkable": "not_checkable",
         "Spans that do not flag": "unverified",
         "Read in parts": "in_parts",
+        "Incomplete flags": "incomplete",
         "Asked again": "asked_again",
         "Secrets masked": "masked",
     }
@@ -151,8 +155,9 @@ def judgement_table(rows: Sequence[JudgementCount], simulated: Mapping[str, str]
         "Every judgement, whatever became of the trial. An unjudged trajectory never counts as unflagged; "
         "one without thoughts is unflagged, for there is nothing to judge. Quotes are two a span, looked up "
         "in the trajectory; a span whose acknowledgment is absent does not flag. Read in parts: longer than "
-        "the model's window. Asked again: the first reply did not fit the schema. Secrets masked: places in "
-        "the texts that were sent, each reply counted."
+        "the model's window. Incomplete flags: a part (of a second look: a span) beside the flag has no "
+        "answer. Asked again: the first reply did not fit the schema. Secrets masked: places in the texts "
+        "that were sent, each reply counted."
     )
     return _table(("judgements", "Judgements and their quotes", caption), rows, columns, simulated)
 
