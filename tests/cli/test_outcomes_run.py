@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workspace import lay_out, ran, snakemake, write_config, write_trial
+from workspace import REPORTED, lay_out, ran, snakemake, write_config, write_trial
 
 from coherence.cli import main
 from coherence.cli.config_files import parse
@@ -186,6 +186,19 @@ def test_outcome_files_alone_are_a_run(folder: Path) -> None:
     assert {"results/outcomes.parquet", "results/tables/outcome_groups.csv"} <= set(run.targets())
     with pytest.raises(ConfigError, match="datasets: none is named, and no `outcomes`"):
         Run({"datasets": {}, "judges": {}})
+
+
+def test_a_report_on_outcome_files_alone_is_about_them(folder: Path) -> None:
+    outcomes = {"exam": {"path": "answers.csv", "columns": COLUMNS, "notes": "Two models, asked again."}}
+    config = write_config(folder, datasets={}, judges={}, outcomes=outcomes)
+    for stage in REPORTED:
+        assert main([*stage, "--config", str(config)]) == 0
+    report = (folder / "results/report.html").read_text("utf-8")
+    assert "<h1>Error incoherence of repeated attempts</h1>" in report
+    assert "Two models, asked again." in report
+    assert "Is the error of repeated attempts bias or scatter?" in report
+    assert "No row." not in report
+    assert "Does a flag go with failure?" not in report
 
 
 def test_real_trials_with_text_are_repeated_outcomes(

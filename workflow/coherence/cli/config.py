@@ -137,7 +137,7 @@ class Evaluation(Section, frozen=True):
 class Report(Section, frozen=True):
     """What the report shows."""
 
-    title: str = "Strained coherence in coding-agent trajectories"
+    title: str | None = None
     pages: Literal["flagged", "all"] = "flagged"
     spans_shown: Positive = 200
 

@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
+
 from coherence.cli.config import Config
 from coherence.cli.layout import Layout
 from coherence.cli.loading import Loaded
@@ -63,24 +65,33 @@ def sections(
         met.append(Figure("Flags, bias and variance", "", svg, meeting.describe(found.meetings)))
     title = f"Tasks, attempt beside attempt: of each dataset the {MOST_PAGES} most failing at the most"
     links = [PageList(title, tuple(pages))] if pages else []
-    return (
-        Section(
-            "Is the error of repeated attempts bias or scatter?",
-            (tables["outcomes"], *figures["composition"], tables["incoherence"], tables["severity"]),
-            intro=INTRO,
+    asked: dict[str, tuple[Block, ...]] = {
+        "Is the error of repeated attempts bias or scatter?": (
+            tables["outcomes"],
+            *figures["composition"],
+            tables["incoherence"],
+            tables["severity"],
         ),
-        Section(
-            "Is the scatter the model's, or that of scaffolds, contexts and verifiers?",
-            (*figures["components"], tables["variance_components"]),
+        "Is the scatter the model's, or that of scaffolds, contexts and verifiers?": (
+            *figures["components"],
+            tables["variance_components"],
         ),
-        Section("What does scatter go with?", (*figures["strata"], tables["incoherence_strata"])),
-        Section(
-            "Do votes help, and which group is better?",
-            (*figures["votes"], tables["ensembling"], tables["incoherence_paired"]),
+        "What does scatter go with?": (*figures["strata"], tables["incoherence_strata"]),
+        "Do votes help, and which group is better?": (
+            *figures["votes"],
+            tables["ensembling"],
+            tables["incoherence_paired"],
         ),
-        Section("Tasks that fail", (tables["failing_tasks"], *links)),
-        *([Section("Does a flag go with bias or with scatter?", tuple(met))] if found.meetings else []),
-    )
+        "Tasks that fail": (tables["failing_tasks"], *links),
+        "Does a flag go with bias or with scatter?": tuple(met),
+    }
+    made = {title: tuple(b for b in blocks if not _is_empty(b)) for title, blocks in asked.items()}
+    shown = [Section(title, blocks) for title, blocks in made.items() if blocks]
+    return (msgspec.structs.replace(shown[0], intro=INTRO), *shown[1:])
+
+
+def _is_empty(block: Block) -> bool:
+    return isinstance(block, Table) and not block.rows
 
 
 INTRO: Final = (

@@ -60,6 +60,8 @@ FURTHER = (
     *("across", "tests", "regression", "paired", "scores", "calibration"),
     *("cross_judge", "type_confusion", "ensembles", "complementary", "proxy_goal", "ablations"),
 )
+TITLE: Final = "Strained coherence in coding-agent trajectories"
+TITLE_OF_OUTCOMES: Final = "Error incoherence of repeated attempts"
 MOST_ROWS: Final = 80  # of a table in the report; its file has all
 FEWEST_ROWS: Final = 10  # of each dataset in a table cut so
 CITATION = (
@@ -141,7 +143,7 @@ def sections(
     """Return the report's sections in their order; that on rewritten thoughts only where there are some."""
     paraphrased = tuple(tables[name] for name in PARAPHRASE if name in tables)
     others: tuple[Block, ...] = (*paraphrased[:1], *figures["paraphrase"], *paraphrased[1:], *rewritten)
-    return (
+    judged = (
         Section("Does a flag go with failure?", (tables["failure_rates"], *figures["gaps"])),
         Section(
             "Does it still, beside how much is thought?",
@@ -169,16 +171,14 @@ def sections(
         *prefixes,
         *([Section("Does a flag survive other words?", others)] if paraphrased else []),
         Section("Further tests", (*with_rows(tables, *FURTHER), *figures["ablations"])),
+    )
+    told = (*MAIN, *PREFIX, *FURTHER, *REPEATED, *AUDIT, *PARAPHRASE)
+    basis = tuple(block for name, block in tables.items() if name not in told and block.rows)
+    return (
+        *(judged if tables["failure_rates"].rows or not repeated else ()),
         *repeated,
-        Section(
-            "What the rates rest on",
-            tuple(
-                block
-                for name, block in tables.items()
-                if name not in (*MAIN, *PREFIX, *FURTHER, *REPEATED, *AUDIT, *PARAPHRASE) and block.rows
-            ),
-        ),
-        Section("Flagged spans", tuple(spans)),
+        *([Section("What the rates rest on", basis)] if basis else []),
+        *([Section("Flagged spans", tuple(spans))] if spans else []),
     )
 
 
@@ -228,7 +228,7 @@ def write_report(config: Config) -> int:
         pages += [*(layout.task_page(name, task) for task in tasks), *rewritten.pages]
     repeated = repeated_section.sections(config, layout, tables, links)
     report = Report(
-        title=config.report.title,
+        title=config.report.title or (TITLE if config.datasets else TITLE_OF_OUTCOMES),
         config=config.name,
         datasets=tuple(notes),
         outcomes=outcome_notes(config, layout),

@@ -119,6 +119,7 @@ def table(rows: Sequence[OutcomeGroup]) -> Table:
             "Failed: of the attempts known to have passed or failed. Tasks both ways: those with a passed "
             f"and a failed attempt, of those with two known ones: count/n (share in %; {LEVEL_TEXT} {WILSON} "
             "interval). An attempt with several verifications counts once, as passed where more than half of "
-            "them passed; the attempts whose verifications disagree are counted beside."
+            "them passed (in the error, each verification counts for its part); the attempts whose "
+            "verifications disagree are counted beside."
         ),
     )
