@@ -18,9 +18,7 @@ from coherence.stats.intervals import LEVEL, Interval
 
 JACKKNIFE_T: Final = "jackknife-t"
 DELTA_T: Final = "delta-t"
-LEAST: Final = (
-    5  # tasks; from 2 a nominal 95 % interval held 79 % and one in five had no width (tests/bench/few.py)
-)
+LEAST: Final = 5  # tasks; from four, a 95 % interval is wider than 0 to 1 (tests/bench/few.py)
 NOISE: Final = 1e-12  # of a task's own parts: what rounding leaves of nothing
 TOO_FEW_TASKS: Final = "too few tasks for an interval"
 ALIKE: Final = "no interval: tasks do not differ"
