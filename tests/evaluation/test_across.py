@@ -1,6 +1,7 @@
 """The same reading in two datasets; figures of the paper recomputed by exact enumeration."""
 
 import pytest
+from msgspec.structs import replace
 
 from coherence.evaluation.across import Across, across, table
 from coherence.evaluation.groups import splits
@@ -10,13 +11,13 @@ from coherence.evaluation.table import Row, Verdict
 QWEN, GEMMA = (15, 16, 13, 28), (9, 12, 17, 31)  # Tables 1 and 2, strained coherence
 
 
-def rows(dataset: str, counts: tuple[int, int, int, int], prefix: str = "") -> list[Row]:
+def rows(dataset: str, counts: tuple[int, int, int, int], prefix: str = "", attempts: int = 1) -> list[Row]:
     sides = ((Verdict("flagged", spans=1), *counts[:2]), (Verdict("unflagged"), *counts[2:]))
     return [
         Row(
             f"{prefix or dataset}-{word.state}-{number}",
             dataset,
-            f"t{number}",
+            f"{word.state}{number // attempts}",
             "1",
             "failed" if number < failed else "passed",
             "ok",
@@ -62,3 +63,22 @@ def test_an_empty_group_has_no_difference() -> None:
     (one,) = found(rows("qwen", QWEN), rows("none", (0, 0, 3, 9)))
     assert (one.difference, one.interval) == (None, None)
     assert "not applicable" in table([one]).rows[0][6]
+
+
+def test_repeated_tasks_are_not_pooled() -> None:
+    (one,) = found(rows("qwen", QWEN), rows("airline", GEMMA, attempts=4))
+    assert [gap.counts.n for gap in one.gaps] == [44, 43]
+    assert one.difference == pytest.approx(27.2, abs=0.05)
+    assert (one.interval, one.pooled, one.exact, one.zelen_p, one.breslow_day) == (None,) * 5
+    assert one.one.interval is not None
+    assert one.two.interval is None
+    assert one.note == "nothing pooled: attempts at one task are no independent draws (airline)"
+    assert table([one]).rows[0][-1] == one.note
+
+
+def test_a_sample_by_weight_is_said_to_be_one() -> None:
+    weighed = [replace(row, weight=2.0) for row in rows("gemma", GEMMA)]
+    (one,) = found(rows("qwen", QWEN), weighed)
+    assert one.note.startswith("gemma was sampled with weights, the other was not")
+    (both,) = found([replace(row, weight=1.0) for row in rows("qwen", QWEN)], weighed)
+    assert both.note == ""

@@ -159,17 +159,24 @@ def test_groups_without_outcomes_have_no_curve() -> None:
 
 
 def test_groups_together_count_a_task_once_in_their_intervals() -> None:
-    given = [*tried("1100", "1000", "0000", group="a"), *tried("1100", "1000", "0000", group="b")]
+    tasks = ("1100", "1000", "0000", "0111", "0100", "1110")
+    given = [*tried(*tasks, group="a"), *tried(*tasks, group="b")]
     rows = list(ensembling(list(groups(frame(given))), SETTINGS))
     (whole,) = [row for row in rows if row.group == ALL_GROUPS and row.votes == 1]
     (single,) = [row for row in rows if row.group == "a" and row.votes == 1]
-    assert (whole.tasks, single.tasks) == (6, 3)
+    assert (whole.tasks, single.tasks) == (12, 6)
     assert whole.error == pytest.approx(single.error)
     assert whole.error_interval is not None
     assert single.error_interval is not None
     assert whole.error_interval.low == pytest.approx(single.error_interval.low)
     assert whole.interval is not None
-    assert whole.interval.n == 3
+    assert whole.interval.n == 6
+
+
+def test_too_few_tasks_have_no_interval_and_the_caption_says_so() -> None:
+    rows = list(ensembling([only_group(tried("1100", "1000", "0000", "0111"))], SETTINGS))
+    assert [(row.error_interval, row.interval) for row in rows] == [(None, None)] * len(rows)
+    assert "No interval where fewer than 5 tasks were ever wrong" in table(rows, SETTINGS).caption
 
 
 def test_the_table() -> None:

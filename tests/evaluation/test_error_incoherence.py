@@ -32,7 +32,7 @@ def test_the_main_row_rests_on_answers_and_passes_are_marked() -> None:
     found = rows(MIXED)
     assert [(each.kind, each.decomposition) for each in found if each.main] == [("answer", "kohavi_wolpert")]
     assert {each.note for each in found if each.kind == "passed" and each.decomposition != "seed_modal"} == {
-        "binary: a function of the pass rates"
+        "binary: a function of the pass rates; too few tasks for an interval"
     }
     assert [each.main for each in rows(tried("10", "01"))].count(True) == 1
 
@@ -43,8 +43,23 @@ def test_error_bias_variance_and_incoherence() -> None:
     assert (found.error, found.variance) == pytest.approx((2.2 / 4, 0.7 / 4))
     assert found.incoherence == pytest.approx(0.7 / 2.2)
     assert row(MIXED).plug_in == pytest.approx(0.56 / 2.2)
-    assert found.jackknife is not None
-    assert found.delta is not None
+    assert (found.jackknife, found.delta, found.untold) == (None, None, "too few tasks for an interval")
+
+
+def test_five_tasks_that_were_ever_wrong_have_intervals() -> None:
+    found = row([*MIXED, *(each | {"task": f"more {each['task']}"} for each in MIXED)])
+    assert found.found.jackknife is not None
+    assert found.found.delta is not None
+    assert found.note == ""
+
+
+def test_tasks_that_do_not_differ_are_no_certainty() -> None:
+    found = row(answered(*[("AB", "A")] * 9))
+    assert (found.found.incoherence, found.found.jackknife, found.note) == (
+        1,
+        None,
+        "no interval: tasks do not differ",
+    )
 
 
 def test_of_passes_incoherence_is_the_pass_rate_of_the_wrong() -> None:
@@ -64,22 +79,21 @@ def test_domingos_has_components_and_no_aggregate() -> None:
     [
         (answered(("AA", "A"), ("BB", "B")), "never wrong"),
         (answered(("A", "A"), ("B", "A")), ""),
-        (answered(("AB", "A"), ("BB", "A")), ""),
+        (answered(("AB", "A"), ("BB", "A")), "too few tasks for an interval"),
     ],
-    ids=["all correct", "one attempt a task", "ordinary"],
+    ids=["all correct", "one attempt a task", "two tasks"],
 )
 def test_degenerate_groups_say_so(given: list[dict[str, Any]], note: str) -> None:
     found = row(given)
     assert found.note == note
-    if note or not found.found.items:
-        assert found.found.incoherence is None
+    assert (found.found.incoherence is None) == (note != "too few tasks for an interval")
     assert found.found.too_few == (2 if given[0]["answer"] and len(given) == 2 else 0)
 
 
 def test_unequal_attempts_are_marked_where_the_estimate_depends_on_them() -> None:
     given = answered(("AB", "A"), ("ABB", "A"))
     assert "unequal attempts" in row(given, name="modal_margin").note
-    assert row(given).note == ""
+    assert row(given).note == "too few tasks for an interval"
 
 
 def test_answers_that_disagree_with_pass_or_fail_are_counted() -> None:

@@ -84,7 +84,7 @@ def test_attempts_without_outcome_or_loss_are_counted() -> None:
     row = found(given)["lint_failures"]
     assert (row.no_outcome, row.no_loss) == (1, 1)
     assert (row.found.attempts, row.found.failed) == (4, 3)
-    assert table([row]).rows[0][-2:] == ("1 no outcome, 1 no loss", "-")
+    assert table([row]).rows[0][-2:] == ("1 no outcome, 1 no loss", "too few tasks for an interval")
 
 
 def of_dataset(*given: list[dict[str, Any]]) -> dict[tuple[str, str], SeverityRow]:
@@ -101,9 +101,12 @@ BOTH = [row | {"assertion_failures": count} for row, count in zip(LINT, (0, 1, 1
 
 
 def test_all_groups_together_keep_a_task_together() -> None:
-    rows = of_dataset(LINT, LINT)
+    lint = (0, 4, 2, 6, 0, 3, 5, 0, 1, 2, 0, 7)
+    tasks = tried("10", "00", "10", "01", "00", "10")
+    many = [row | {"lint_failures": count} for row, count in zip(tasks, lint, strict=True)]
+    rows = of_dataset(many, many)
     alone, together = rows["a", "lint_failures"], rows[ALL_GROUPS, "lint_failures"]
-    assert (together.found.items, together.found.attempts, together.scatter.items) == (4, 8, 4)
+    assert (together.found.items, together.found.attempts, together.scatter.items) == (12, 24, 12)
     assert together.found.severity == pytest.approx(alone.found.severity)
     assert together.scatter.incoherence == pytest.approx(alone.scatter.incoherence)
     for one, other in (

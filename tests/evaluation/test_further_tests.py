@@ -59,3 +59,14 @@ def test_a_group_that_is_empty_has_a_reason_and_no_tests() -> None:
     assert found.comparison.reason == "no trajectory is risky"
     assert (found.miettinen_nurminen, found.mid_p, found.holm_p, found.power) == (None,) * 4
     assert "not applicable: no trajectory is risky" in table([found], SETTINGS).rows[0]
+
+
+def test_a_side_of_one_outcome_has_its_reason_in_the_place_of_the_interval() -> None:
+    repeated = [replace(row, task=f"task{int(row.id[1:]) // 4}") for row in rows()]
+    alike = [
+        replace(row, outcome="failed") if row.verdicts["detector"].state == "flagged" else row
+        for row in repeated
+    ]
+    found = by_reading(alike)["detector", "flagged"]
+    assert "none: one side has one outcome only" in table([found], SETTINGS).rows[0]
+    assert table([found], SETTINGS).records[0]["by_task_reason"] == "one side has one outcome only"

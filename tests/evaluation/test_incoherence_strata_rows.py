@@ -60,17 +60,18 @@ def test_within_the_task_attempts_are_divided_at_its_own_median() -> None:
 
 
 def test_halves_of_all_groups_together_keep_a_task_together() -> None:
-    given = with_steps(answered(("AABB", "A"), ("BBAB", "A"), ("ABBA", "A")), *[1, 2, 3, 4] * 3)
+    answers = [(given, "A") for given in ("AABB", "BBAB", "ABBA", "BABB", "BAAB", "ABAB")]
+    given = with_steps(answered(*answers), *[1, 2, 3, 4] * 6)
     rows = found([*(row | {"group": "a"} for row in given), *(row | {"group": "b"} for row in given)])
     alone, together = (
         [row for row in rows if row.by == "steps" + WITHIN and row.group == group]
         for group in ("a", ALL_GROUPS)
     )
     for one, all_of_them in zip(alone, together, strict=True):
-        assert all_of_them.found.items == 2 * one.found.items == 6
+        assert all_of_them.found.items == 2 * one.found.items == 12
         assert all_of_them.found.incoherence == pytest.approx(one.found.incoherence)
         assert all_of_them.p == one.p
-        assert all_of_them.n_test == one.n_test == 3
+        assert all_of_them.n_test == one.n_test == 6
         assert one.found.jackknife is not None
         assert all_of_them.found.jackknife is not None
         assert all_of_them.found.jackknife.low == pytest.approx(one.found.jackknife.low)
@@ -83,12 +84,12 @@ def test_halves_are_equal_where_the_estimate_depends_on_their_size() -> None:
     assert sizes == {"below its median": 2, "at or above its median": 2}
 
 
-def three_groups() -> list[dict[str, Any]]:
+def three_groups(copies: int = 1) -> list[dict[str, Any]]:
     patterns = {"a": ("1110", "1000"), "b": ("1100", "0001"), "c": ("1111", "0000")}
     return [
         row
         for name, tasks in patterns.items()
-        for row in tried(*tasks, group=name, scaffold="s" if name != "c" else "z", steps=1.0)
+        for row in tried(*tasks * copies, group=name, scaffold="s" if name != "c" else "z", steps=1.0)
     ]
 
 
@@ -104,8 +105,18 @@ def test_groups_together_keep_the_groups_of_a_task_together() -> None:
     assert easy.found.jackknife is None  # one task, however many groups
     scaffolds = [row for row in rows if row.by == "scaffold"]
     assert [(row.stratum, row.found.items) for row in scaffolds] == [("s", 4), ("z", 2)]
-    assert scaffolds[0].found.jackknife is not None
-    assert scaffolds[0].found.jackknife.n == 2
+    assert (scaffolds[0].found.jackknife, scaffolds[0].found.untold) == (
+        None,
+        "too few tasks for an interval",
+    )
+    assert table(scaffolds, SETTINGS).rows[0][-1].endswith("too few tasks for an interval")
+    (more,) = [
+        row
+        for row in found(three_groups(3))
+        if (row.group, row.by, row.stratum) == (ALL_GROUPS, "scaffold", "s")
+    ]
+    assert more.found.jackknife is not None
+    assert (more.found.jackknife.n, more.found.items) == (6, 12)
 
 
 def test_all_groups_together_have_a_trend_that_counts_tasks() -> None:

@@ -58,11 +58,14 @@ def test_a_backbone_is_parted_over_its_scaffolds() -> None:
             "sampling": np.mean(within),
         }
     )
-    assert row.note == "binary: functions of the groups' pass rates by task"
+    assert row.note == "binary: functions of the groups' pass rates by task; too few tasks for an interval"
+    assert [getattr(row, name).interval for name in ("bias", "scaffold", "sampling")] == [None] * 3
 
 
 def test_shares_are_ratios_of_sums_and_add_up() -> None:
-    (row,) = rows_of(run("s", "1100", "0001", "0111") + run("t", "0000", "1011", "0101"))
+    (row,) = rows_of(
+        run("s", "1100", "0001", "0111", "0110", "1000") + run("t", "0000", "1011", "0101", "1110", "0011")
+    )
     shares = {name: part.share for name in PARTS if (part := getattr(row, name)) is not None}
     assert sum(shares.values()) == pytest.approx(1)
     assert row.scaffold is not None
@@ -212,7 +215,7 @@ def test_a_group_nested_by_contexts_and_verifications_has_a_row() -> None:
     ]
     (row,) = rows_of(given)
     assert (row.of, row.name, row.attempts, row.outcomes, row.most) == ("group", "g", 8, 16, 1)
-    assert row.note == ""
+    assert row.note == "too few tasks for an interval"
     verification = 0.5 / 4
     attempts, contexts = (0.25 + 0) / 2, 0.75 / 2
     assert parts_of(row) == pytest.approx(

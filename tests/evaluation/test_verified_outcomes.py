@@ -102,7 +102,10 @@ def test_estimates_that_cannot_use_verifications_say_so() -> None:
         for row in rows_of(verified(answered(("AB", "A")), "x", "y"), settings)
         if row.kind == "answer"
     }
-    assert notes == {"kohavi_wolpert": "", "modal_margin": "verifications of an attempt taken together"}
+    assert notes == {
+        "kohavi_wolpert": "too few tasks for an interval",
+        "modal_margin": "too few tasks for an interval; verifications of an attempt taken together",
+    }
 
 
 def test_attempts_are_counted_and_those_that_disagree_shown() -> None:

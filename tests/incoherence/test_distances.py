@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from incoherence_samples import answers, every_sample, vectors
 
+from coherence.incoherence.aggregates import ALIKE, TOO_FEW_TASKS
 from coherence.incoherence.distances import absolute, differing_tests, discrete, weighted
 from coherence.incoherence.parts import Parts
 from coherence.incoherence.severity import severity
@@ -79,8 +80,18 @@ def test_rate_and_severity_are_apart() -> None:
     assert (found.items, found.attempts, found.failed) == (3, 6, 3)
     assert found.rate == pytest.approx(0.5)
     assert found.severity == pytest.approx((2 + 2) / (0.5 + 1))
+    assert (found.rate_interval, found.severity_interval) == (None, None)
+    assert found.untold == TOO_FEW_TASKS
+
+
+def test_five_tasks_that_differ_have_intervals() -> None:
+    failed = np.array([True, False, True, True, True, False, True, True, False, True, False, False])
+    found = severity(np.repeat(np.arange(6), 2), failed, np.arange(12.0), 6)
     assert found.rate_interval is not None
     assert found.severity_interval is not None
+    assert found.untold == ""
+    always = severity(np.arange(9), np.ones(9, dtype=bool), np.full(9, 2.0), 9)
+    assert (always.rate_interval, always.severity_interval, always.untold) == (None, None, ALIKE)
 
 
 @pytest.mark.parametrize(

@@ -167,17 +167,24 @@ def known(variance: Floats) -> Parts:
 
 
 def test_shares_are_ratios_of_sums_with_intervals_over_tasks() -> None:
-    both, one = np.array([0.1, 0.0, 0.05]), np.array([0.2, 0.1, 0.1])
+    both, one = np.array([0.1, 0.0, 0.05] * 2), np.array([0.2, 0.1, 0.1] * 2)
     found = shared(both, known(one), known(2 * one))
-    assert found.items == 3
+    assert found.items == 6
     assert (found.covariance, found.first, found.second) == pytest.approx((0.05, 0.375, 0.1875))
     assert found.first_interval is not None
-    # Leaving out each task in turn: .05/.2, .15/.3, .1/.3; t of 2 degrees of freedom.
-    without = np.array([0.25, 0.5, 1 / 3])
-    half = 4.302652729911275 * np.sqrt(((without - without.mean()) ** 2).sum() * 2 / 3)
+    # Leaving out each task in turn: .2/.6, .3/.7, .25/.7, twice; t of 5 degrees of freedom.
+    without = np.array([2 / 6, 3 / 7, 2.5 / 7] * 2)
+    half = 2.570581835636314 * np.sqrt(((without - without.mean()) ** 2).sum() * 5 / 6)
     assert (found.first_interval.low, found.first_interval.high) == pytest.approx(
         (0.375 - half, 0.375 + half)
     )
+
+
+def test_a_share_of_too_few_tasks_has_no_interval() -> None:
+    both, one = np.array([0.1, 0.0, 0.05]), np.array([0.2, 0.1, 0.1])
+    found = shared(both, known(one), known(2 * one))
+    assert (found.covariance, found.first, found.second) == pytest.approx((0.05, 0.375, 0.1875))
+    assert (found.first_interval, found.second_interval) == (None, None)
 
 
 def test_a_group_without_scatter_shares_an_unknown_part_of_it() -> None:

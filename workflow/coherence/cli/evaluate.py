@@ -31,6 +31,7 @@ from coherence.evaluation.paraphrased import Manipulated
 from coherence.evaluation.published import read_published
 from coherence.evaluation.published_table import Beside
 from coherence.evaluation.render import Table, write_table
+from coherence.evaluation.repeated_tasks import with_independence
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row, by_dataset
 from coherence.evaluation.watched import Prefixed, watched
@@ -158,7 +159,7 @@ def evaluated(config: Config) -> Evaluated:
         *prefix_tables(config, evaluation),
         *counts(config, loaded),
     )
-    return Evaluated(evaluation, beside, made)
+    return Evaluated(evaluation, beside, tuple(with_independence(made, rows)))
 
 
 def manipulated(config: Config, loaded: list[Loaded]) -> Iterator[Manipulated]:

@@ -12,6 +12,7 @@ from coherence.evaluation.family import compared, counts, is_primary
 from coherence.evaluation.groups import Split
 from coherence.evaluation.readings import marked, simulation_note, table_of
 from coherence.evaluation.render import Table
+from coherence.evaluation.repeated_tasks import repeats
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.records import Record
 from coherence.stats.differences import MOVER, mover
@@ -30,9 +31,16 @@ from coherence.stats.strata import (
 )
 from coherence.stats.tables import NEWCOMBE, Comparison, compare
 
+NOT_INDEPENDENT: Final = "nothing pooled: attempts at one task are no independent draws"
+BY_OUTCOME: Final = "was sampled with weights, the other was not: gaps are of the runs as sampled"
+
 
 class Across(Record, frozen=True):
-    """A reading's gap in two datasets that share no run; `difference` is the first less the second."""
+    """A reading's gap in two datasets that share no run; `difference` is the first less the second.
+
+    Where a dataset has several attempts at a task, nothing is there that takes runs for independent draws:
+    no interval of its gap, and none of both together. `note` says so, and who was sampled by outcome.
+    """
 
     name: str
     label: str
@@ -45,6 +53,7 @@ class Across(Record, frozen=True):
     breslow_day: Homogeneity | None
     pooled: AdjustedGap | None
     exact: ExactCmh | None
+    note: str = ""
     simulated: str = ""
 
     @property
@@ -84,7 +93,8 @@ def _runs(split: Split) -> set[tuple[str, str, str | None, str | None]]:
 
 def _across(first: Split, second: Split, simulated: str) -> Across:
     strata = [counts(first), counts(second)]
-    one, two = compare(strata[0]), compare(strata[1])
+    one, two = (_compared(split) for split in (first, second))
+    repeated = [split.reading.dataset for split in (first, second) if _repeats(split)]
     return Across(
         name=first.reading.name,
         label=first.reading.label,
@@ -93,12 +103,36 @@ def _across(first: Split, second: Split, simulated: str) -> Across:
         gaps=(one, two),
         difference=None if one.gap is None or two.gap is None else one.gap - two.gap,
         interval=mover(one, two),
-        zelen_p=zelen(strata),
-        breslow_day=breslow_day(strata),
-        pooled=mantel_haenszel(strata),
-        exact=exact_cmh(strata),
+        zelen_p=None if repeated else zelen(strata),
+        breslow_day=None if repeated else breslow_day(strata),
+        pooled=None if repeated else mantel_haenszel(strata),
+        exact=None if repeated else exact_cmh(strata),
+        note=_note(first, second, repeated),
         simulated=simulated,
     )
+
+
+def _repeats(split: Split) -> bool:
+    return repeats(row for group in compared(split) for row in group)
+
+
+def _compared(split: Split) -> Comparison:
+    """Return the gap of a dataset, without what rests on independent runs where its tasks repeat."""
+    found = compare(counts(split))
+    return replace(found, interval=None, fisher_p=None) if _repeats(split) else found
+
+
+def _note(first: Split, second: Split, repeated: Sequence[str]) -> str:
+    """Return why nothing is pooled, and which of the two was sampled by outcome where one was."""
+    said = [f"{NOT_INDEPENDENT} ({', '.join(repeated)})"] if repeated else []
+    weighed = [split.reading.dataset for split in (first, second) if _is_weighed(split)]
+    if len(weighed) == 1:
+        said.append(f"{weighed[0]} {BY_OUTCOME}")
+    return "; ".join(said)
+
+
+def _is_weighed(split: Split) -> bool:
+    return any(row.weight is not None for group in compared(split) for row in group)
 
 
 def _side(name: str) -> dict[str, str]:
@@ -129,6 +163,7 @@ FIELDS: Final[dict[str, str]] = {
     "pooled_low": "pooled.interval.low",
     "pooled_high": "pooled.interval.high",
     "pooled_exact_p": "exact.two_sided",
+    "note": "note",
     "simulated": "simulated",
 }
 
@@ -148,6 +183,7 @@ _COLUMNS: Final[dict[str, Callable[[Across], str]]] = {
         wording.points(row.pooled.gap, row.pooled.interval) if row.pooled else wording.NONE
     ),
     "Exact p": lambda row: wording.p_value(row.exact.two_sided if row.exact else None),
+    "Note": lambda row: row.note or wording.NONE,
 }
 
 
@@ -165,7 +201,8 @@ def table(rows: Sequence[Across]) -> Table:
             f"simulated. Gaps in percentage points ({LEVEL_TEXT} {NEWCOMBE} intervals). Difference: the "
             f"first less the second ({LEVEL_TEXT} {MOVER}). Zelen p: {ZELEN}. Pooled gap: {SATO}, "
             f"{LEVEL_TEXT} interval; exact p: {EXACT_CMH}, both stratified by dataset. A difference that "
-            "is not significant does not show that two gaps are the same."
+            "is not significant does not show that two gaps are the same. A gap of repeated tasks has its "
+            "interval in the table of further tests."
         ),
     )
     return replace(made, note=simulation_note(names), datasets=tuple(name for name, _ in names))

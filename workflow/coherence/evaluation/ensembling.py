@@ -14,7 +14,14 @@ from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.repeated import Group
 from coherence.evaluation.vote_curves import Curve, curves_of
 from coherence.evaluation.wording import share
-from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, delta_t, jackknife_t, ratio_of_sums
+from coherence.incoherence.aggregates import (
+    DELTA_T,
+    JACKKNIFE_T,
+    NO_INTERVAL,
+    delta_t,
+    jackknife_t,
+    ratio_of_sums,
+)
 from coherence.incoherence.ensembles import Ensemble
 from coherence.incoherence.parts import Bools, Floats, Ints, sums
 from coherence.records import Record
@@ -194,7 +201,7 @@ def table(rows: Sequence[Votes], settings: IncoherenceSettings) -> Table:
             "attempts (or contexts). The variance of a majority needs twice as many (tasks parted): two "
             "ensembles without a common attempt or context. Geometric means over contexts have none, as "
             "their bias has no estimate. Where the ways to vote are too many, nothing is computed. "
-            f"Incoherence: {LEVEL_TEXT} {JACKKNIFE_T} interval over tasks parted. Of one: "
+            f"Incoherence: {LEVEL_TEXT} {JACKKNIFE_T} interval over tasks parted. {NO_INTERVAL} Of one: "
             "the same of single attempts at the same tasks, for rows are of different tasks where attempts "
             "are unequal."
         ),

@@ -108,13 +108,14 @@ def _row(attempts: Attempts, name: str, settings: IncoherenceSettings, *, main: 
     adds = name != "domingos"
     found = aggregate(parts)
     together = TOGETHER if group.verified is not None and inside is None else ""
-    notes = (note_of(kind, name), *_notes(found, parts), together, *_dependent(attempts, inside))
+    few = found.untold if adds else ""
+    notes = (note_of(kind, name), *_notes(found, parts), few, together, *_dependent(attempts, inside))
     row = Incoherence(
         dataset=group.dataset,
         group=group.name,
         kind=kind,
         decomposition=name,
-        found=found if adds else replace(found, incoherence=None, jackknife=None, delta=None),
+        found=found if adds else replace(found, incoherence=None, jackknife=None, delta=None, untold=""),
         estimator=parts.estimator,
         main=main,
         scaffold=group.scaffold,

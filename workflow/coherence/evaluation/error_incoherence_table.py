@@ -10,7 +10,7 @@ from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.wording import share, span
-from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
+from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, NO_INTERVAL
 from coherence.stats.intervals import LEVEL_TEXT
 
 FIELDS: Final[dict[str, str]] = {
@@ -70,8 +70,8 @@ def table(rows: Sequence[Incoherence], settings: IncoherenceSettings) -> Table:
             f"/ sum of errors ({LEVEL_TEXT} {JACKKNIFE_T} interval over tasks; {DELTA_T} in the CSV). "
             f"Estimator: {settings.estimator}; KL and modal margin have no unbiased one and are "
             "jackknifed over attempts: groups with unequal attempts a task are not to be compared by them. "
-            "Unbiased parts of few tasks may lie outside 0 to 1. Tasks that were never wrong add nothing to "
-            f'either sum. A row marked "{BINARY}" tells nothing that the pass rates do not. '
+            f"{NO_INTERVAL} Unbiased parts of few tasks may lie outside 0 to 1. Tasks that were never wrong "
+            f'add nothing to either sum. A row marked "{BINARY}" tells nothing that the pass rates do not. '
             "Incoherent is not harmless."
         ),
     )

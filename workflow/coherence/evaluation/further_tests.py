@@ -1,6 +1,5 @@
 """Each gap by further intervals and tests, and by Holm within the declared family of its dataset."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -9,11 +8,12 @@ from coherence.evaluation.family import compared, counts, families
 from coherence.evaluation.groups import Split
 from coherence.evaluation.readings import Reading
 from coherence.evaluation.render import Table
+from coherence.evaluation.repeated_tasks import repeats
 from coherence.evaluation.settings import EvaluationSettings
 from coherence.evaluation.table import Row
 from coherence.records import Record
 from coherence.stats.clusters import METHOD as CLUSTERS
-from coherence.stats.clusters import ClusteredGap, ClusterRow, clustered_gap
+from coherence.stats.clusters import MOST_UNDEFINED, ClusteredGap, ClusterRow, clustered_gap
 from coherence.stats.differences import MIETTINEN_NURMINEN, miettinen_nurminen
 from coherence.stats.exact_tests import (
     BOSCHLOO,
@@ -89,8 +89,7 @@ def _test(
 
 def by_task(risky: Sequence[Row], safe: Sequence[Row], settings: Bootstrap) -> ClusteredGap | None:
     """Return the gap with tasks resampled, None where no task repeats or a group is empty."""
-    times = Counter(row.task for row in (*risky, *safe))
-    if not risky or not safe or max(times.values()) < 2:
+    if not risky or not safe or not repeats((*risky, *safe)):
         return None
     rows = [
         ClusterRow(row.task, side, row.outcome == "failed")
@@ -126,15 +125,26 @@ FIELDS: Final[dict[str, str]] = {
     "task_bootstrap_low": "clustered.interval.low",
     "task_bootstrap_high": "clustered.interval.high",
     "task_bootstrap_undefined": "clustered.undefined",
+    "by_task_reason": "clustered.reason",
     "simulated": "simulated",
 }
+
+
+def _by_task(found: ClusteredGap | None) -> str:
+    if found is None:
+        return wording.NONE
+    if found.reason:
+        return f"none: {found.reason}"
+    lost = f" ({found.undefined:,} undefined)" if found.undefined else ""
+    return f"{wording.bounds(found.interval)}{lost}"
+
 
 _COLUMNS: Final[dict[str, Callable[[FurtherTest], str]]] = {
     **readings.COLUMNS,
     "Failed": lambda row: wording.counts(row.comparison.counts),
     "Gap (Newcombe)": lambda row: wording.gap(row.comparison),
     "Miettinen-Nurminen": lambda row: wording.bounds(row.miettinen_nurminen),
-    "By task": lambda row: wording.bounds(row.clustered.interval if row.clustered else None),
+    "By task": lambda row: _by_task(row.clustered),
     "Fisher p": lambda row: wording.p_value(row.comparison.fisher_p),
     "Mid-p": lambda row: wording.p_value(row.mid_p),
     "Boschloo p": lambda row: wording.p_value(row.boschloo_p),
@@ -164,7 +174,9 @@ def _caption(rows: Sequence[FurtherTest], settings: EvaluationSettings) -> str:
     return (
         f"Gap in percentage points ({LEVEL_TEXT} {NEWCOMBE} and {MIETTINEN_NURMINEN} intervals). By task, "
         f"where tasks repeat: {CLUSTERS}, {settings.bootstrap.resamples:,} resamples, seed "
-        f"{settings.bootstrap.seed}. p: {FISHER}; {MID_P}; {BOSCHLOO}, up to {MOST:,} trajectories. Holm "
+        f"{settings.bootstrap.seed}; undefined: those without one of the sides, of which at most "
+        f"{wording.percent(MOST_UNDEFINED)} % are borne; none where the outcomes of a side are all the same. "
+        f"p: {FISHER}; {MID_P}; {BOSCHLOO}, up to {MOST:,} trajectories. Holm "
         f"p: {HOLM} over Fisher's p within the family of one dataset ({names}; "
         f"{', '.join(map(str, sizes)) or 0} tests), '-' outside it. Odds ratio of failure: {CONDITIONAL}. "
         f"Power: that of Fisher's test at these sizes if the rates seen were true, up to {MOST_POWER} "

@@ -11,7 +11,7 @@ from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.wording import share
-from coherence.incoherence.aggregates import JACKKNIFE_T
+from coherence.incoherence.aggregates import JACKKNIFE_T, NO_INTERVAL
 from coherence.incoherence.paired import PAIRED_DELTA, PAIRED_T, SIGN_FLIP, Difference
 from coherence.stats.intervals import LEVEL_TEXT
 from coherence.stats.multiplicity import BENJAMINI_HOCHBERG
@@ -87,7 +87,7 @@ def _note(row: PairedRow) -> str:
     ]
     why = "" if row.by_task == NO_SEEDS else row.by_task
     known = row.shared.reason if row.paired_by != BY_TASK else ""
-    said = (row.found.reason, why, known, *lost, note_of(row.kind, row.decomposition))
+    said = (row.found.reason, why, known, row.found.untold, *lost, note_of(row.kind, row.decomposition))
     return "; ".join(one for one in said if one) or wording.NONE
 
 
@@ -121,8 +121,9 @@ def table(rows: Sequence[PairedRow], settings: IncoherenceSettings) -> Table:
         title="Groups compared on common tasks",
         caption=(
             f"First less second, over the tasks known in both. Error: {LEVEL_TEXT} {PAIRED_T} interval; "
-            f"incoherence: {LEVEL_TEXT} {PAIRED_DELTA} interval, both over tasks. p: {SIGN_FLIP} ({draws}), "
-            f"studentised for incoherence. q: p adjusted by {BENJAMINI_HOCHBERG} over the dataset's pairs. "
+            f"incoherence: {LEVEL_TEXT} {PAIRED_DELTA} interval, both over tasks. {NO_INTERVAL} "
+            f"p: {SIGN_FLIP} ({draws}), studentised for incoherence. q: p adjusted by "
+            f"{BENJAMINI_HOCHBERG} over the dataset's pairs. "
             "Paired by task and seed: over attempts in environments (seeds of a task) that both have, two "
             "a task at the least, all of the same weight; the note counts attempts without a partner. "
             "Shared variance: covariance of both groups' outcomes over these environments, which is what the "

@@ -11,7 +11,7 @@ from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.stratum import DIFFICULTY, WITHIN, Stratum
 from coherence.evaluation.wording import share, span
-from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
+from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, NO_INTERVAL
 from coherence.incoherence.paired import SIGN_FLIP
 from coherence.incoherence.trends import KENDALL, POOLED_KENDALL
 from coherence.stats.intervals import LEVEL_TEXT
@@ -46,10 +46,8 @@ def _left_out(row: Stratum) -> str:
 
 
 def _note(row: Stratum) -> str:
-    return (
-        "; ".join(said for said in (note_of(row.kind, row.decomposition), row.warning) if said)
-        or wording.NONE
-    )
+    said = (note_of(row.kind, row.decomposition), row.warning, row.found.untold)
+    return "; ".join(one for one in said if one) or wording.NONE
 
 
 _COLUMNS: Final[dict[str, Callable[[Stratum], str]]] = {
@@ -80,9 +78,11 @@ def table(rows: Sequence[Stratum], settings: IncoherenceSettings) -> Table:
         title="Error incoherence within strata",
         caption=(
             f"Incoherence: sum of variances / sum of errors of the stratum's tasks ({LEVEL_TEXT} "
-            f"{JACKKNIFE_T} interval over tasks; {DELTA_T} in the CSV). Buckets: equally many tasks of a "
-            f"group by their mean length, or by their {DIFFICULTY} (mean failure rate, each group once); "
-            f"equal values stay together. Tau and p: {KENDALL}, of the tasks' own incoherence with what "
+            f"{JACKKNIFE_T} interval over tasks; {DELTA_T} in the CSV). {NO_INTERVAL} "
+            f"Buckets: equally many tasks of a group by their mean length, or by their {DIFFICULTY} (mean "
+            "failure rate, "
+            f"each group once); equal values stay together. Tau and p: {KENDALL}, of the tasks' own "
+            "incoherence with what "
             "divides them, tasks never wrong left out. Within the task: attempts below against at or above "
             "the task's own median, over tasks with enough attempts in both; p: "
             f"{SIGN_FLIP} ({draws}, or all). {ALL_GROUPS}: buckets as in each group, a task's groups kept "

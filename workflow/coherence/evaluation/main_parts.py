@@ -10,7 +10,7 @@ from coherence.evaluation.decompositions import decompose
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Attempts, attempts_of, kinds_of
 from coherence.evaluation.repeated import Group
-from coherence.incoherence.aggregates import Aggregate, aggregate, delta_t, jackknife_t
+from coherence.incoherence.aggregates import Aggregate, aggregate, intervals
 from coherence.incoherence.parts import Bools, Parts, incomparable, joined, sums
 from coherence.records import Record
 
@@ -65,13 +65,9 @@ def pooled(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Aggregate:
     """
     parts = joined([main.parts.take(some) for main, some in zip(mains, chosen, strict=True)])
     if incomparable(parts):
-        return replace(aggregate(parts), incoherence=None, jackknife=None, delta=None)
+        return replace(aggregate(parts), incoherence=None, jackknife=None, delta=None, untold="")
     clusters = summed_by_task(mains, chosen)
-    return replace(
-        aggregate(parts),
-        jackknife=jackknife_t(clusters.variance, clusters.error),
-        delta=delta_t(clusters.variance, clusters.error),
-    )
+    return replace(aggregate(parts), **intervals(clusters.variance, clusters.error))
 
 
 def summed_by_task(mains: Sequence[MainParts], chosen: Sequence[Bools]) -> Parts:

@@ -7,7 +7,7 @@ from coherence.evaluation import wording
 from coherence.evaluation.meeting import Meeting
 from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table
-from coherence.incoherence.aggregates import JACKKNIFE_T, Aggregate
+from coherence.incoherence.aggregates import JACKKNIFE_T, NO_INTERVAL, Aggregate
 from coherence.incoherence.trends import KENDALL, Trend
 from coherence.stats.intervals import LEVEL_TEXT
 from coherence.stats.strata import EXACT_CMH, SATO
@@ -58,7 +58,8 @@ def _side(parts: Aggregate) -> str:
         return "no task"
     text = f"error {wording.estimate(parts.error)} = {wording.estimate(parts.bias)} + "
     text += f"{wording.estimate(parts.variance)}; incoherence "
-    return f"{text}{wording.estimate(parts.incoherence, parts.jackknife)}, n = {parts.items:,}"
+    why = f" ({parts.untold})" if parts.untold else ""
+    return f"{text}{wording.estimate(parts.incoherence, parts.jackknife)}{why}, n = {parts.items:,}"
 
 
 def _tau(found: Trend) -> str:
@@ -100,8 +101,9 @@ def table(rows: Sequence[Meeting]) -> Table:
         caption=(
             "No thoughts: attempts in which the judge had no thought to read, unflagged as in the paper. "
             "Tasks with and without a flagged attempt: error = bias + variance by the group's main "
-            f"decomposition, and incoherence ({LEVEL_TEXT} {JACKKNIFE_T} interval). Tau: {KENDALL}, of the "
-            "share of a task's attempts that is flagged with its bias and with its variance. Gap within "
+            f"decomposition, and incoherence ({LEVEL_TEXT} {JACKKNIFE_T} interval). {NO_INTERVAL} "
+            f"Tau: {KENDALL}, of the share of a task's attempts that is flagged with its bias and with "
+            "its variance. Gap within "
             "tasks: failure rate of flagged less other attempts at the same task in percentage points "
             f"({SATO}, {LEVEL_TEXT} interval); p: {EXACT_CMH}, told by the tasks with both outcomes, of "
             "which some attempts are flagged and some are not. Where only pass or fail is known, bias and "

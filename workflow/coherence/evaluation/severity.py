@@ -15,7 +15,14 @@ from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.repeated import Group
 from coherence.evaluation.wording import share
-from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, Aggregate, aggregate, delta_t, jackknife_t
+from coherence.incoherence.aggregates import (
+    DELTA_T,
+    JACKKNIFE_T,
+    NO_INTERVAL,
+    Aggregate,
+    aggregate,
+    intervals,
+)
 from coherence.incoherence.contract import LOSSES
 from coherence.incoherence.distances import absolute, weighted
 from coherence.incoherence.parts import Floats, Ints, Parts, sums
@@ -139,7 +146,7 @@ def _clustered(parts: Parts, tasks: Ints) -> Aggregate:
     known = parts.take(parts.known)
     names, cluster = np.unique(tasks[parts.known], return_inverse=True)
     variance, error = (sums(field, cluster, len(names)) for field in (known.variance, known.error))
-    return replace(aggregate(parts), jackknife=jackknife_t(variance, error), delta=delta_t(variance, error))
+    return replace(aggregate(parts), **intervals(variance, error))
 
 
 def _scatter(item: Ints, items: int, losses: dict[str, Floats], weights: dict[str, float]) -> Parts:
@@ -166,6 +173,11 @@ FIELDS: Final[dict[str, str]] = {
     "simulated": "simulated",
 }
 
+
+def _said(row: SeverityRow) -> list[str]:
+    return [said for said in dict.fromkeys((row.note, row.found.untold, row.scatter.untold)) if said]
+
+
 _COLUMNS: Final[dict[str, Callable[[SeverityRow], str]]] = {
     "Dataset": lambda row: marked(row.dataset, row.simulated),
     "Group": lambda row: row.group,
@@ -180,7 +192,7 @@ _COLUMNS: Final[dict[str, Callable[[SeverityRow], str]]] = {
     "Left out": lambda row: wording.left_out(
         no_outcome=row.no_outcome, no_loss=row.no_loss, **{"too few attempts (tasks)": row.scatter.too_few}
     ),
-    "Note": lambda row: row.note or wording.NONE,
+    "Note": lambda row: "; ".join(_said(row)) or wording.NONE,
 }
 
 
@@ -198,8 +210,9 @@ def table(rows: Sequence[SeverityRow]) -> Table:
             f"({LEVEL_TEXT} {DELTA_T} interval). Mean loss: of all attempts, over tasks with at least two; "
             "scatter: half the mean distance |loss - loss'| of two attempts at a task, unbiased; "
             f"incoherence: sum of scatter / sum of losses ({LEVEL_TEXT} {JACKKNIFE_T} interval). A test "
-            "without a result counts as failed. Where a reward is above 1 or a rubric score above "
-            "`rubric_best`, the group has no such loss. Weighted: losses times their weights, each distance "
+            f"without a result counts as failed. {NO_INTERVAL} Where a reward is above 1 or a rubric score "
+            "above `rubric_best`, the group has no such loss. Weighted: losses times their weights, each "
+            "distance "
             f"apart, of attempts that have all of them. {ALL_GROUPS}: each group's tasks count alike, its "
             f"intervals ({DELTA_T} for the rate) keep a task's groups together; weighted: the losses that "
             "every group with any has."

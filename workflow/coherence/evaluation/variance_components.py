@@ -11,7 +11,7 @@ from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Attempts, attempts_of, kinds_of
 from coherence.evaluation.outcome_points import points_of
 from coherence.evaluation.repeated import Group
-from coherence.incoherence.aggregates import jackknife_t, ratio_of_sums
+from coherence.incoherence.aggregates import LEAST, TOO_FEW_TASKS, jackknife_t, ratio_of_sums
 from coherence.incoherence.contract import KINDS
 from coherence.incoherence.nesting import Components, Units, components
 from coherence.incoherence.parts import Bools, Floats
@@ -171,6 +171,8 @@ def _row(
     note = [BINARY_PARTS] if is_binary else []
     if found.known.any() and not found.error[found.known].any():
         note.append(NEVER_WRONG)
+    elif found.known.any() and (found.error[found.known] > 0).sum() < LEAST:
+        note.append(TOO_FEW_TASKS)
     return NestedRow(
         dataset=whole.dataset,
         name=name,

@@ -9,7 +9,7 @@ from coherence.evaluation.readings import marked, table_of
 from coherence.evaluation.render import Table, interval_fields
 from coherence.evaluation.variance_components import NestedRow, Part
 from coherence.evaluation.wording import share, span
-from coherence.incoherence.aggregates import JACKKNIFE_T
+from coherence.incoherence.aggregates import JACKKNIFE_T, NO_INTERVAL
 from coherence.stats.intervals import LEVEL_TEXT
 
 PARTS: Final = ("bias", "scaffold", "setting", "context", "sampling", "verification")
@@ -96,7 +96,8 @@ def table(rows: Sequence[NestedRow]) -> Table:
             f"themselves. {MEANING}"
             "Each part: mean over tasks; its share of the error, a ratio of sums, in % "
             f"({LEVEL_TEXT} {JACKKNIFE_T} interval over tasks, for the scaffolds that were tried). "
-            "Parts are differences of mean half squared distances of pairs, unbiased whatever the estimator "
+            f"{NO_INTERVAL} Parts are differences of mean half squared distances of pairs, unbiased "
+            "whatever the estimator "
             "elsewhere, so may be negative; they add up to the error. Scaffolds, contexts and attempts count "
             "once each: errors may differ from those of other tables. Incoherent is not harmless."
         ),

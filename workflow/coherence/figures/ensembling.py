@@ -21,7 +21,7 @@ from coherence.figures.style import (
     style,
     write_caption,
 )
-from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T
+from coherence.incoherence.aggregates import DELTA_T, JACKKNIFE_T, NO_INTERVAL
 from coherence.stats.intervals import LEVEL_TEXT, Interval
 
 WIDTH: Final = 10.0  # inches, as all lengths here
@@ -83,8 +83,9 @@ def _caption(rows: Sequence[Votes]) -> str:
         f"{note} Exact expectations over all subsets of a task's attempts, or over one attempt of each of "
         f"as many prompt contexts where attempts share them. Colour: all groups of the "
         f"dataset together (or its only group), a task's groups kept together; bars: {LEVEL_TEXT} interval "
-        f"over tasks ({DELTA_T} for error, {JACKKNIFE_T} for incoherence). Open: single attempts at the "
-        "same tasks. Grey: single groups. n: tasks of groups with enough attempts; for incoherence of a "
+        f"over tasks ({DELTA_T} for error, {JACKKNIFE_T} for incoherence). {NO_INTERVAL} Open: single "
+        "attempts at the same tasks. Grey: single groups. n: tasks of groups with enough attempts; for "
+        "incoherence of a "
         "majority twice as many, two ensembles without a common attempt (context). Lines end where more "
         f"than {100 * LOST:.0f} % of the tasks have too few attempts, or were not computed."
     ).strip()

@@ -22,7 +22,7 @@ from coherence.figures.style import (
     style,
     write_caption,
 )
-from coherence.incoherence.aggregates import JACKKNIFE_T
+from coherence.incoherence.aggregates import JACKKNIFE_T, NO_INTERVAL
 from coherence.stats.intervals import LEVEL_TEXT
 
 WIDTH: Final = 10.0  # inches, as all lengths here
@@ -85,7 +85,8 @@ def _caption(rows: Sequence[Incoherence]) -> str:
     return (
         f"{note} Left: bias and variance add up to the error; parts below 0 are drawn as 0. Right: "
         f"incoherence = sum of variances / sum of errors, {LEVEL_TEXT} {JACKKNIFE_T} interval over tasks, "
-        f"cut at the frame; none where nothing was wrong. Outcomes: {', '.join(names)}; {estimators} "
+        f"cut at the frame; none where nothing was wrong. {NO_INTERVAL} Outcomes: {', '.join(names)}; "
+        f"{estimators} "
         f"estimates.{marks} Incoherent is not harmless."
     ).strip()
 

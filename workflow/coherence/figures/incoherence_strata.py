@@ -14,7 +14,7 @@ from coherence.evaluation.render import one_line
 from coherence.evaluation.stratum import Stratum
 from coherence.evaluation.wording import share
 from coherence.figures.style import BLUE, FAINT, caption_height, label, style, write_caption
-from coherence.incoherence.aggregates import JACKKNIFE_T
+from coherence.incoherence.aggregates import JACKKNIFE_T, NO_INTERVAL
 from coherence.stats.intervals import LEVEL_TEXT
 
 WIDTH: Final = 10.0  # inches, as all lengths here
@@ -80,7 +80,7 @@ def _caption(rows: Sequence[Stratum]) -> str:
         "groups kept together, cut at the frame; n: tasks of groups, different tasks in brackets. Grey: "
         "single groups. Buckets of equally many tasks of a group, by mean length of its attempts or by the "
         "failure rate of the other groups; below the axis the mean value. Within the task: attempts below "
-        f"against at or above the task's own median.{marks}"
+        f"against at or above the task's own median. {NO_INTERVAL}{marks}"
     ).strip()
 
 

@@ -12,7 +12,7 @@ from coherence.evaluation.readings import marked, simulation_note
 from coherence.evaluation.render import one_line
 from coherence.figures.panels import Panels
 from coherence.figures.style import BLUE, GREY, INK, VERMILION, label, style
-from coherence.incoherence.aggregates import JACKKNIFE_T, Aggregate
+from coherence.incoherence.aggregates import JACKKNIFE_T, NO_INTERVAL, Aggregate
 from coherence.stats.intervals import LEVEL_TEXT
 from coherence.stats.strata import SATO
 
@@ -56,8 +56,9 @@ def _caption(rows: Sequence[Meeting]) -> str:
     note = simulation_note((row.dataset, row.simulated) for row in rows)
     return (
         f"{note} Left: mean error of tasks with and without a flagged attempt, parted into bias and "
-        f"variance; n tasks, and incoherence with its {LEVEL_TEXT} {JACKKNIFE_T} interval. Right: failure "
-        f"rate of flagged less other attempts at the same task ({SATO}, {LEVEL_TEXT} interval). Flags that "
+        f"variance; n tasks, and incoherence with its {LEVEL_TEXT} {JACKKNIFE_T} interval. {NO_INTERVAL} "
+        f"Right: failure rate of flagged less other attempts at the same task ({SATO}, {LEVEL_TEXT} "
+        "interval). Flags that "
         "go with bias mark tasks that keep failing; flags that go with scatter mark the attempts that "
         "fail."
     ).strip()

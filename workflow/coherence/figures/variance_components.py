@@ -14,7 +14,7 @@ from coherence.evaluation.variance_components_table import MEANING, PARTS, part_
 from coherence.evaluation.wording import share, span
 from coherence.figures.panels import Panels
 from coherence.figures.style import BLUE, FAINT, GREY, PALETTE, VERMILION, label, style
-from coherence.incoherence.aggregates import JACKKNIFE_T
+from coherence.incoherence.aggregates import JACKKNIFE_T, NO_INTERVAL
 from coherence.stats.intervals import LEVEL_TEXT
 
 LEFT: Final = 2.9  # inches, as all lengths here
@@ -79,7 +79,7 @@ def _caption(rows: Sequence[NestedRow]) -> str:
         f"{note} Left: the parts of the mean error over tasks; parts below 0 are drawn as 0. {MEANING}Right: "
         "the share of the scaffolds in the error (for single groups of the contexts, or else of the "
         f"verifications), a ratio of sums, {LEVEL_TEXT} {JACKKNIFE_T} interval over tasks. n: tasks × "
-        f"scaffolds a task, then attempts.{marks} Incoherent is not harmless."
+        f"scaffolds a task, then attempts. {NO_INTERVAL}{marks} Incoherent is not harmless."
     ).strip()
 
 

@@ -7,7 +7,7 @@ of simulated samples, the percentile bootstrap of plug-in values in 0 to 56 % (t
 
 from functools import cache
 from math import sqrt
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from scipy.stats import t
@@ -18,6 +18,11 @@ from coherence.stats.intervals import LEVEL, Interval
 
 JACKKNIFE_T: Final = "jackknife-t"
 DELTA_T: Final = "delta-t"
+LEAST: Final = 5  # tasks; from four, a 95 % interval is wider than 0 to 1 (tests/bench/few.py)
+NOISE: Final = 1e-12  # of a task's own parts: what rounding leaves of nothing
+TOO_FEW_TASKS: Final = "too few tasks for an interval"
+ALIKE: Final = "no interval: tasks do not differ"
+NO_INTERVAL: Final = f"No interval where fewer than {LEAST} tasks were ever wrong, or tasks do not differ."
 
 
 class Aggregate(Record, frozen=True):
@@ -25,7 +30,7 @@ class Aggregate(Record, frozen=True):
 
     `incoherence` is None where nothing was wrong or the parts do not add up; `never_wrong` counts items
     without error among `items`. `too_few` and `one_context` count items left out: those without two attempts,
-    and those whose attempts share one context. Intervals need two items that are ever wrong.
+    and those whose attempts share one context. `untold` says why an incoherence has no interval.
     """
 
     items: int
@@ -38,6 +43,7 @@ class Aggregate(Record, frozen=True):
     incoherence: float | None = None
     jackknife: Interval | None = None
     delta: Interval | None = None
+    untold: str = ""
     never_wrong: int = 0
     too_few: int = 0
     one_context: int = 0
@@ -60,12 +66,32 @@ def aggregate(parts: Parts) -> Aggregate:
         bias=float(known.bias.mean()),
         variance=float(known.variance.mean()),
         incoherence=ratio,
-        jackknife=jackknife_t(known.variance, known.error),
-        delta=delta_t(known.variance, known.error),
+        **intervals(known.variance, known.error),
         never_wrong=int((known.error == 0).sum()),
         too_few=alone,
         one_context=one_context,
     )
+
+
+def intervals(above: Floats, below: Floats) -> dict[str, Any]:
+    """Return both intervals of an aggregate, from the sums over what is kept together, or why it has none."""
+    return {
+        "jackknife": jackknife_t(above, below),
+        "delta": delta_t(above, below),
+        "untold": untold(above, below) if below.sum() > 0 else "",
+    }
+
+
+def untold(above: Floats, below: Floats, least: int = LEAST) -> str:
+    """Return why the ratio of sums has no interval, "" where it has one.
+
+    Fewer than `least` items with something below, or items so alike that an interval would have no width.
+    """
+    if int((below > 0).sum()) < max(least, 2) or below.sum() <= 0:
+        return TOO_FEW_TASKS
+    expected = float(above.sum()) / float(below.sum()) * below
+    alike = np.abs(above - expected) <= NOISE * (np.abs(above) + np.abs(expected))
+    return ALIKE if alike.all() else ""
 
 
 def ratio_of_sums(above: Floats, below: Floats) -> float | None:
@@ -81,18 +107,18 @@ def influence(above: Floats, below: Floats) -> Floats:
     return np.asarray((above - ratio * below) / mean)
 
 
-def delta_t(above: Floats, below: Floats) -> Interval | None:
-    """Return the linearised interval of the ratio of sums, None below two items with something below."""
-    if not _enough(below):
+def delta_t(above: Floats, below: Floats, least: int = LEAST) -> Interval | None:
+    """Return the linearised interval of the ratio of sums, None where `untold` says why."""
+    if untold(above, below, least):
         return None
     n, spread = len(below), influence(above, below)
     ratio = float(above.sum()) / float(below.sum())
     return around(ratio, sqrt(float((spread**2).sum()) / (n * (n - 1))), n, DELTA_T)
 
 
-def jackknife_t(above: Floats, below: Floats) -> Interval | None:
-    """Return the interval from leaving out each item in turn, None below two items with something below."""
-    if not _enough(below):
+def jackknife_t(above: Floats, below: Floats, least: int = LEAST) -> Interval | None:
+    """Return the interval from leaving out each item in turn, None where `untold` says why."""
+    if untold(above, below, least):
         return None
     n = len(below)
     ratio = float(above.sum()) / float(below.sum())
@@ -117,7 +143,3 @@ def _others(values: Floats) -> Floats:
 @cache
 def _quantile(freedom: int) -> float:
     return float(t.ppf(0.5 + LEVEL / 2, freedom))
-
-
-def _enough(below: Floats) -> bool:
-    return int((below > 0).sum()) > 1

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from coherence.incoherence.aggregates import around, influence
+from coherence.incoherence.aggregates import ALIKE, LEAST, TOO_FEW_TASKS, around, influence, untold
 from coherence.incoherence.parts import Floats, Parts, incomparable
 from coherence.records import Record
 from coherence.stats.intervals import Interval
@@ -42,12 +42,16 @@ class Difference(Record, frozen=True):
 
 
 class Paired(Record, frozen=True):
-    """Both differences over the tasks known in both groups, or the reason why there are none."""
+    """Both differences over the tasks known in both groups, or the reason why there are none.
+
+    `untold` says why one of them has no interval; its p, by permutation, stands.
+    """
 
     items: int
     error: Difference | None = None
     incoherence: Difference | None = None
     reason: str = ""
+    untold: str = ""
 
 
 def paired(first: Parts, second: Parts, settings: Permutations) -> Paired:
@@ -64,21 +68,25 @@ def paired(first: Parts, second: Parts, settings: Permutations) -> Paired:
     error, ratios = _permuted(table, settings)
     exact, swaps = _exact(n, settings), len(error)
     gap = first.error - second.error
-    se = float(gap.std(ddof=1)) / n**0.5
-    difference = Difference(
-        float(gap.mean()), around(float(gap.mean()), se, n, PAIRED_T), _p(error, exact), swaps - 1, exact
-    )
+    se, mean = float(gap.std(ddof=1)) / n**0.5, float(gap.mean())
+    why = untold(gap, np.ones(n))
+    interval = None if why else around(mean, se, n, PAIRED_T)
+    difference = Difference(mean, interval, _p(error, exact), swaps - 1, exact)
     if not np.isfinite(ratios[0]):
-        return Paired(n, difference, reason="a group is never wrong on the common tasks")
-    return Paired(n, difference, _incoherence(first, second, _p(ratios, exact), (swaps - 1, exact)))
+        return Paired(n, difference, reason="a group is never wrong on the common tasks", untold=why)
+    ratio, also = _incoherence(first, second, _p(ratios, exact), (swaps - 1, exact))
+    return Paired(n, difference, ratio, untold=why or also)
 
 
-def _incoherence(first: Parts, second: Parts, p: float, swaps: tuple[int, bool]) -> Difference:
+def _incoherence(first: Parts, second: Parts, p: float, swaps: tuple[int, bool]) -> tuple[Difference, str]:
     one, other = (float(group.variance.sum() / group.error.sum()) for group in (first, second))
     spread = influence(first.variance, first.error) - influence(second.variance, second.error)
     n = len(spread)
     se = (float((spread**2).sum()) / (n * (n - 1))) ** 0.5
-    return Difference(one - other, around(one - other, se, n, PAIRED_DELTA), p, *swaps)
+    fewest = min(int((group.error > 0).sum()) for group in (first, second))
+    why = TOO_FEW_TASKS if fewest < LEAST else ALIKE if se <= NOISE else ""
+    interval = None if why else around(one - other, se, n, PAIRED_DELTA)
+    return Difference(one - other, interval, p, *swaps), why
 
 
 def _p(statistics: Floats, exact: bool) -> float:
