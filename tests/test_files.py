@@ -2,17 +2,20 @@
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.errors import InputError
+from coherence.errors import InputError, NoFileError
 from coherence.files import (
     Memo,
     csv_text,
     digest,
+    read_bytes,
     read_json,
     read_lines,
     without_surrogates,
@@ -138,3 +141,17 @@ def test_what_json_cannot_hold_is_named_and_not_written(value: object, place: st
 def test_what_is_readable_is_written_as_any_json(tmp_path: Path) -> None:
     value = {"a": [1.5, None, "x", True], "b": {"c": 2}}
     assert write_readable(tmp_path / "x.json", value) == write_json(tmp_path / "y.json", value)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [read_bytes, lambda path: read_json(path, int), lambda path: list(read_lines(path, int))],
+    ids=["bytes", "json", "lines"],
+)
+def test_no_file_is_told_from_one_that_cannot_be_read(tmp_path: Path, read: Callable[[Path], Any]) -> None:
+    with pytest.raises(NoFileError, match=r"gone: there is no such file") as told:
+        read(tmp_path / "gone")
+    assert told.value.path == tmp_path / "gone"
+    with pytest.raises(InputError, match="cannot be read") as other:
+        read(tmp_path)
+    assert not isinstance(other.value, NoFileError)

@@ -57,3 +57,19 @@ def test_the_kind_of_outcome_is_chosen_for_datasets(name: str, said: str) -> Non
     assert parse({**raw, "incoherence": {"kinds": {"mine": "passed"}}}, "config").incoherence.kinds
     with pytest.raises(ConfigError, match=f"incoherence.kinds.{name}: {said}"):
         parse({**raw, "incoherence": {"kinds": {name: "passed"}}}, "config")
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [("backbnoe", "did you mean 'backbone'?"), ("zzz", "('zzz' was unexpected)$")],
+    ids=["near", "far"],
+)
+def test_a_known_key_near_an_unknown_one_is_named(key: str, said: str) -> None:
+    raw = {**BASE, "datasets": {"mine": {**BASE["datasets"]["mine"], key: "m"}}}
+    with pytest.raises(ConfigError, match=said.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?")):
+        parse(raw, "config")
+
+
+def test_each_of_several_unknown_keys_has_its_own_suggestion() -> None:
+    with pytest.raises(ConfigError, match=r"did you mean 'budget_usd', 'offline'\?"):
+        parse({**BASE, "budget_us": 1, "ofline": True}, "config")

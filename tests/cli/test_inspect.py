@@ -1,6 +1,7 @@
 """`coherence inspect`: the whole answer without a config, and an entry that works."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from workspace import ROOT, write_trial
 from coherence.cli import main
 from coherence.cli.config import Config
 from coherence.cli.config_files import parse
-from coherence.cli.inspected import EXACT_UP_TO, FLAGGED_SHARE
+from coherence.cli.inspected import EXACT_UP_TO, FLAGGED_SHARE, power_of
 from coherence.cli.plan import plan
 from coherence.stats.power import detectable_gap
 
@@ -40,7 +41,8 @@ def test_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_printed_config_reads_the_runs(capsys: pytest.CaptureFixture[str]) -> None:
     text = inspected(ROOT / "data/examples/jobs/example-a", capsys)
-    config: Config = parse(yaml.safe_load(text[text.index("datasets:") :]), "pasted")
+    config: Config = parse(yaml.safe_load(text[text.index("name:") :]), "pasted")
+    assert config.name == "example-a"
     assert config.datasets["example-a"].format == "harbor"
     assert plan(config, "example-a")
     assert config.judges_of("example-a") == ["rules"]
@@ -85,6 +87,41 @@ def test_nothing_to_inspect_is_an_error(
     (tmp_path / "empty").mkdir()
     assert main(["inspect", str(tmp_path / name)]) == 1
     assert str(tmp_path / name) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flagged", "unflagged", "said"),
+    [
+        ((12, 8), (30, 50), "with 20 of 100 trajectories with a known outcome flagged (20.0%, as "),
+        ((0, 0), (30, 50), "none: 0 flagged among 80 trajectories with a verdict and a known outcome"),
+        ((30, 50), (0, 0), "none: 80 flagged among 80 trajectories"),
+        ((3, 0), (5, 0), "none: 8 failures among 8 trajectories with a known outcome"),
+        ((1, 0), (0, 1), "none: 1 failures among 2 trajectories with a known outcome"),
+    ],
+    ids=["both", "none flagged", "all flagged", "all failed", "few"],
+)
+def test_power_is_that_of_the_verdicts_there_are(
+    flagged: tuple[int, int], unflagged: tuple[int, int], said: str
+) -> None:
+    joined = Counter(
+        {
+            **{("flagged", outcome): n for outcome, n in zip(("failed", "passed"), flagged, strict=True)},
+            **{("unflagged", outcome): n for outcome, n in zip(("failed", "passed"), unflagged, strict=True)},
+            ("flagged", "unknown"): 7,
+            ("unjudged", "failed"): 7,
+        }
+    )
+    assert power_of(joined).startswith(said)
+
+
+def test_of_many_trajectories_power_is_near_the_exact_one() -> None:
+    flagged, unflagged = 150, EXACT_UP_TO
+    joined = Counter({("flagged", "failed"): 75, ("flagged", "passed"): flagged - 75})
+    joined |= Counter({("unflagged", "failed"): unflagged // 2, ("unflagged", "passed"): unflagged // 2})
+    said = re.search(r"normal approximation.* gap of (\d+) points", power_of(joined))
+    exact = detectable_gap(flagged, unflagged, 0.5)
+    assert said is not None and exact is not None
+    assert abs(int(said[1]) - 100 * exact) <= 1.5
 
 
 def test_what_is_said_of_large_samples_is_true() -> None:

@@ -72,7 +72,7 @@ def test_columns_of_other_names(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["inspect", str(path)]) == 1
     assert "no column 'task' among: question, agent, choice, key, mood" in capsys.readouterr().err
     named = ["task=question", "group=agent", "answer=choice", "target=key"]
-    text = inspected(capsys, path, "--columns", *named)
+    text = inspected(capsys, path, "--columns", *named[:2], "--columns", *named[2:])
     told = facts(text)
     assert told["columns read"] == "question, agent, choice, key"
     assert told["columns not known"].startswith("mood; ")
@@ -88,8 +88,9 @@ def test_columns_of_other_names(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (["task"], "--columns task: write FIELD=COLUMN"),
         (["task=item", "passed=key"], "there is no column 'item' among: question"),
         (["task=question", "flagged=key"], "no column"),
+        (["task=question", "task=key"], "--columns task=key: task is said to be question already"),
     ],
-    ids=["unknown field", "no pair", "unknown column", "verdict"],
+    ids=["unknown field", "no pair", "unknown column", "verdict", "twice"],
 )
 def test_a_wrong_name_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], pairs: list[str], said: str
@@ -109,7 +110,9 @@ def test_a_table_of_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
     assert told["repeated outcomes"].startswith("scatter can be seen in 50 of 50 tasks of a group")
     assert told["verdicts"] == "unflagged 191, flagged 9"
     assert told["columns not known"].startswith("trial, agent_steps, calls, ")
+    assert told["power"].startswith("with 9 of 200 trajectories with a known outcome flagged (4.5%")
     config = pasted(text)
+    assert config.name == "airline"
     assert config.datasets["airline"].verdict_columns["recorded"]["flagged"] == "flagged"
     assert config.judges_of("airline") == ["recorded"]
 
@@ -175,3 +178,53 @@ def test_several_verifications_are_one_attempt(tmp_path: Path, capsys: pytest.Ca
     told = facts(inspected(capsys, path))
     assert told["attempts"] == "2, in 3 rows"
     assert told["scatter"].startswith("cannot be seen")
+    assert told["verifications"] == (
+        "3 rows name one, of 2 attempts, each of which counts once; those of 1 attempt disagree"
+    )
+
+
+def test_verifications_of_unnamed_attempts_have_a_cure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("question,trial_no,verification,correct\na,1,x,1\na,1,y,0\na,2,x,1\n")
+    columns = ["--columns", "task=question", "passed=correct"]
+    assert main(["inspect", str(path), *columns]) == 1
+    said = capsys.readouterr().err
+    assert "1 column: column unknown (trial_no); 3 rows: verification of an attempt without a name" in said
+    assert "`columns: {attempt: run}`. Try it here first: `--columns attempt=trial_no`" in said
+    cured = inspected(capsys, path, *columns, "--columns", "attempt=trial_no")
+    assert facts(cured)["attempts"] == "2, in 3 rows"
+
+
+SHARED = [(group, task, seed) for group, task in ("ap", "aq", "bp") for seed in "12"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([row for row in SHARED if row[0] == "a"], "4 (a `seed` of a task), of one group: "),
+        (SHARED, "4 (a `seed` of a task), 2 of them common to groups: no two groups have two of them in "),
+        (
+            [*SHARED, ("b", "q", "1"), ("b", "q", "2"), ("c", "q", "2")],
+            "4 (a `seed` of a task), 4 of them common to groups: 1 of 3 pairs of groups are paired by them",
+        ),
+    ],
+    ids=["one group", "one task", "enough"],
+)
+def test_shared_environments_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: list[tuple[str, str, str]], said: str
+) -> None:
+    path = tmp_path / "seeds.csv"
+    path.write_text("group,task,seed,passed\n" + "".join(f"{','.join(row)},1\n" for row in rows))
+    assert facts(inspected(capsys, path))["environments"].startswith(said)
+
+
+def test_contexts_are_told_and_nothing_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "contexts.csv"
+    path.write_text("task,context,passed\na,x,1\na,y,0\na,y,0\nb,x,1\n")
+    told = facts(inspected(capsys, path))
+    assert told["contexts"].startswith("2; within a task of a group 1 to 2: ")
+    assert not {"environments", "verifications"} & set(told)

@@ -88,7 +88,7 @@ def test_a_group_s_folder_is_one_name_below_the_dataset_s(group: str, folder: st
     [
         ("{", (), "cannot be read as YAML"),
         ("- 1", (), "is not of type 'object'"),
-        (yaml.safe_dump({**BASE, **MODEL}), (), "i.jsonl: cannot be read"),
+        (yaml.safe_dump({**BASE, **MODEL}), (), "i.jsonl: there is no such file"),
         (yaml.safe_dump({**BASE, **MODEL}), ("--again", "exit"), "--again is for commands"),
         (yaml.safe_dump({**BASE, **COMMAND}), ("--again", "bad"), "--again bad: the reasons are"),
     ],

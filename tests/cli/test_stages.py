@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from workspace import REPORTED, write_config, write_tests, write_trial
@@ -150,7 +151,7 @@ def test_hostile_names_and_texts_come_through_every_stage(folder: Path) -> None:
         (["ingest", "--dataset", "nope"], "--dataset nope: not in the config; known: small"),
         (["ingest", "--shard", "7"], "--shard 7: dataset small has shards 0 to 2"),
         (["judge", "--judge", "nope"], "--judge nope: the judges of dataset small are rules"),
-        (["preprocess"], "index-0.jsonl: cannot be read"),
+        (["preprocess"], "index-0.jsonl: not there: `coherence ingest` makes it; run `snakemake --"),
         (["show"], "small.json` first"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -161,6 +162,25 @@ def test_a_users_mistake_is_named(
     write_trial(folder / "runs", "sum", 1.0)
     assert main([*arguments, "--config", str(write_config(folder))]) == 1
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("keys", "key"),
+    [
+        ({"columns": {"outcome": "rewrd"}}, "columns.outcome"),
+        ({"feature_columns": ["stepz"]}, "feature_columns"),
+        ({"verdict_columns": {"human": {"flagged": "flg"}}}, "verdict_columns.human.flagged"),
+    ],
+)
+def test_a_table_without_a_named_column_is_refused_before_anything_runs(
+    folder: Path, capsys: pytest.CaptureFixture[str], keys: dict[str, Any], key: str
+) -> None:
+    (folder / "facts.csv").write_text(TABLE)
+    verdicts = {"verdict_columns": {"human": {"flagged": "flag"}}}
+    datasets = {"facts": {"paths": "facts.csv", "format": "table", **verdicts, **keys}}
+    config = write_config(folder, datasets=datasets, judges={"human": {"kind": "recorded"}})
+    assert main(["plan", "--config", str(config)]) == 1
+    assert f"(datasets.facts.{key}) among: id, failed, w" in capsys.readouterr().err
 
 
 def test_an_llm_judge_without_a_key_says_what_to_do(

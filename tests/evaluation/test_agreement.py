@@ -264,7 +264,7 @@ def test_a_label_that_does_not_fit_is_named_with_its_line(tmp_path: Path, line: 
 
 
 def test_a_missing_label_file_is_an_input_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="there is no such file"):
         list(read_labels(tmp_path / "none.jsonl"))
 
 

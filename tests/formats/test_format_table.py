@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 from typing import Any
 
@@ -5,7 +6,7 @@ import pytest
 from format_samples import codes, put, read_all, read_one
 
 from coherence.errors import InputError
-from coherence.formats import load
+from coherence.formats import Source, load, table
 from coherence.records import Judgement, Outcome, Span
 
 TABLE = load("table")
@@ -65,10 +66,34 @@ def test_features_are_numbers_or_unknown(tmp_path: Path) -> None:
     assert codes(reading) == {"cell_unparsable"}
 
 
-def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"feature_columns": ("stepz",)}, "'stepz' (datasets.tested.feature_columns) among: id, steps"),
+        ({"columns": {"outcome": "rewrd"}}, "'rewrd' (datasets.tested.columns.outcome) among: id, steps"),
+        (
+            {"columns": {"id": "key"}},
+            "'key' for the id among: id, steps. Name the right one in `datasets.tested.columns.id`",
+        ),
+        (
+            {"verdict_columns": {"human": {"flagged": "flag", "rating": "steps"}}},
+            "'flag' (datasets.tested.verdict_columns.human.flagged) among: id, steps",
+        ),
+    ],
+)
+def test_a_column_that_is_not_there_is_named_by_its_key(tmp_path: Path, named: Any, said: str) -> None:
     put(tmp_path / "runs.csv", "id,steps\nr1,12\n")
-    with pytest.raises(InputError, match=r"no column stepz among: id, steps"):
-        list(read_all("table", tmp_path / "runs.csv", feature_columns=("stepz",)))
+    with pytest.raises(InputError, match=re.escape(f"runs.csv: there is no column {said}")):
+        list(read_all("table", tmp_path / "runs.csv", **named))
+
+
+def test_the_header_alone_is_checked_without_reading_the_rows(tmp_path: Path) -> None:
+    put(tmp_path / "runs.tsv", '\ufeffid\t"two\nlines"\nr1\t' + "\u20ac" * table.BEGINNING)
+    (unit,) = table.discover(tmp_path / "runs.tsv")
+    source = Source("tested", "", feature_columns=("two\nlines",))
+    table.check_header(tmp_path / "runs.tsv", unit, source)
+    with pytest.raises(InputError, match="no column 'three'"):
+        table.check_header(tmp_path / "runs.tsv", unit, Source("tested", "", feature_columns=("three",)))
 
 
 def test_a_rating_without_a_flag_stands_by_itself(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 CoherenceError
 ├── ConfigError        a setting is missing, unknown or of the wrong kind
 ├── InputError         a folder or file given by the user cannot be used
+│   └── NoFileError        there is none
 ├── PromptError        a prompt file does not follow its contract
 └── JudgeError         no judgement can be made at all
     ├── CredentialError    no key where one is needed
@@ -10,6 +11,8 @@ CoherenceError
     ├── BudgetError        the next call could cost more than is left
     └── ReplyMissingError  offline, and the reply store has no such reply
 """
+
+from pathlib import Path
 
 
 class CoherenceError(Exception):
@@ -22,6 +25,14 @@ class ConfigError(CoherenceError):
 
 class InputError(CoherenceError):
     """A folder or file given by the user cannot be used."""
+
+
+class NoFileError(InputError):
+    """There is no file where one is read."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: there is no such file")
+        self.path = path
 
 
 class PromptError(CoherenceError):

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Self, TypeVar
 
 import msgspec
 
-from coherence.errors import InputError
+from coherence.errors import InputError, NoFileError
 
 T = TypeVar("T")
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -96,10 +96,20 @@ def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """Read one JSON document as `kind`; raise InputError naming the file if it is not one."""
+    """Read one JSON document as `kind`; raise InputError naming the file if it is not one, or not there."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return msgspec.json.decode(read_bytes(path), type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file; raise InputError naming it if it cannot be read, or is not there."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise NoFileError(path) from error
+    except OSError as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
 
 
@@ -128,6 +138,8 @@ def read_numbered_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
                     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                         raise InputError(f"{path}:{number}: {error}") from error
                     yield number, record
+    except FileNotFoundError as error:
+        raise NoFileError(path) from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Final
 
 from coherence.cli.arguments import say
+from coherence.cli.unmade import told
 from coherence.errors import CoherenceError
 
 COMMANDS: Final[dict[str, str]] = {
@@ -62,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         code: int = args.run(args)
     except CoherenceError as error:
-        say(f"coherence {args.command}: {error}")
+        say(f"coherence {args.command}: {told(error, args)}")
         return 1
     except BrokenPipeError:
         # The reader has gone (`| head`); what Python would still flush must not fail a second time.

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,6 +41,7 @@ def add_config_argument(parser: argparse.ArgumentParser) -> None:
     """Declare `--config`."""
     told = f"again: a file merged over the one before; default: ${CONFIG_VARIABLE}, else {DEFAULT_CONFIG}"
     parser.add_argument("--config", type=Path, action="append", help=told)
+    parser.set_defaults(is_of_workflow=True)  # what it reads, stages of the workflow make
 
 
 def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,6 +60,12 @@ def config_of(args: argparse.Namespace) -> Config:
     """Read the config the command was given."""
     config: Config = read(args.config or [default_config()])
     return config
+
+
+def whole_run(args: argparse.Namespace) -> str:
+    """Return the line of a shell that runs the whole workflow with the config the command was given."""
+    told = shlex.join(map(str, args.config or ()))
+    return f"snakemake --cores 8{f' --configfile {told}' if told else ''}"
 
 
 def each_dataset(config: Config, args: argparse.Namespace) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Config files: read, merged, checked; what is wrong is told by key."""
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,17 @@ def line(error: Any) -> str:
     if error.validator == "anyOf" and isinstance(error.instance, dict):
         kinds = KINDS.get(str(error.absolute_path[0]), "those of the schema")
         return f"{where}.kind: must be one of {kinds}, not {error.instance.get('kind')!r}"
-    return f"{where}: {error.message}"
+    return f"{where}: {error.message}{meant(error)}"
+
+
+def meant(error: Any) -> str:
+    """Return which known keys were perhaps meant by unknown ones, "" where none is near."""
+    if error.validator != "additionalProperties" or not isinstance(error.instance, dict):
+        return ""
+    known = [*error.schema.get("properties", {})]
+    strangers = [str(key) for key in error.instance if key not in known]
+    near = [f"{found[0]!r}" for key in strangers if (found := get_close_matches(key, known, 1))]
+    return f"; did you mean {', '.join(near)}?" if near else ""
 
 
 def explain(raw: Any, fallback: str) -> str:

@@ -68,13 +68,14 @@ def cost(found: Estimate | None) -> str:
     )
 
 
-def entry(root: Path, name: str, found: Tally) -> str:
+def entry(root: Path, form: str, found: Tally) -> str:
     """Return a config that reads the runs, judged offline."""
-    dataset: dict[str, object] = {"paths": str(root), "format": name}
+    dataset: dict[str, object] = {"paths": str(root), "format": form}
     if len(found.backbones) == 1:
         dataset["backbone"] = next(iter(found.backbones))
     dataset["shards"] = max(1, -(-found.trials // SHARD_SIZE))
-    made = {"datasets": {slug(root): dataset}, "judges": {"rules": {"kind": "rules"}}}
+    name = slug(root)
+    made = {"name": name, "datasets": {name: dataset}, "judges": {"rules": {"kind": "rules"}}}
     return yaml.safe_dump(made, sort_keys=False, allow_unicode=True)
 
 
@@ -137,9 +138,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns",
         nargs="+",
+        action="extend",
         default=[],
         metavar="FIELD=COLUMN",
-        help="a table's own names of columns",
+        help="a table's own names of columns; may be given again",
     )
 
 

@@ -1,12 +1,14 @@
 """A file of outcomes as `coherence inspect` tells of it: what can be seen in it, what is left out and why."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import pandas as pd
 
+from coherence.cli.inspect_nesting import nesting
 from coherence.cli.inspect_tables import Found
 from coherence.cli.inspected import listed, named, scatter, slug, spread
 from coherence.errors import InputError
@@ -17,7 +19,8 @@ from coherence.incoherence.reading import DATASET_COLUMN, read_outcomes
 from coherence.incoherence.source import OutcomeSource
 from coherence.incoherence.verifications import together
 
-CELL = ["group", "task"]
+CELL: Final = ["group", "task"]
+LIKE_ATTEMPTS: Final = re.compile(r"attempt|trial|run|rollout|sample|repeat|try", re.IGNORECASE)
 
 
 def look_into(path: Path, header: Sequence[str], columns: Mapping[str, str]) -> Found:
@@ -39,8 +42,13 @@ def _mapped(columns: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _advice(header: Sequence[str], columns: Mapping[str, str]) -> str:
-    """Return how to go on where no column has the task or an outcome."""
-    if "task" in {*header, *columns}:
+    """Return how to go on where no column has the task, or the attempts that were verified."""
+    there = {*header, *columns}
+    if "verification" in there and "task" in there and "attempt" not in there:
+        free = [name for name in header if name not in {*COLUMNS, *columns.values()}]
+        likely = next((name for name in free if LIKE_ATTEMPTS.search(name)), "COLUMN")
+        return f". Try it here first: `--columns attempt={likely}`"
+    if "task" in there:
         return ""
     return (
         ". Try it here first: `--columns task=question answer=choice target=key`, or `--format table` for a "
@@ -52,18 +60,20 @@ def _lines(
     found: OutcomeSet, frame: pd.DataFrame, header: Sequence[str], columns: Mapping[str, str]
 ) -> dict[str, str | Iterator[str]]:
     several = together(frame)
-    rows, frame = len(frame), frame if several is None else several.frame
-    known = frame[usable(frame, found.kind or "passed")].groupby(CELL, observed=True).size()
+    every, frame = frame, frame if several is None else several.frame
+    with_outcome = frame[usable(frame, found.kind or "passed")]
+    known = with_outcome.groupby(CELL, observed=True).size()
     places = {*columns.values(), *(set(COLUMNS) - {DATASET_COLUMN, *columns})}
     return {
         "format": "outcomes",
-        "attempts": f"{found.attempts:,}" + ("" if rows == found.attempts else f", in {rows:,} rows"),
+        "attempts": f"{found.attempts:,}{'' if several is None else f', in {len(every):,} rows'}",
         "groups": f"{found.groups:,}: {listed(Counter(frame['group'].astype('str')))}",
         "attempts a task": f"{found.tasks:,} tasks; within a group, "
         f"{spread(frame.groupby(CELL, observed=True).size())}",
         "outcomes": f"passed {found.passed:,}, failed {found.failed:,}, unknown {found.unknown:,}",
         "kinds of outcome": _kinds(found),
         "scatter": scatter(known),
+        **nesting(every, several, with_outcome),
         "left out or unknown": _counted(found),
         "columns read": named([name for name in header if name in places]),
         "columns not known": _unknown([name for name in header if name not in places]),

@@ -52,7 +52,8 @@ def mapping(pairs: Sequence[str]) -> dict[str, str]:
         if not mark or field not in _FIELDS:
             known = ", ".join(sorted(_FIELDS))
             raise InputError(f"--columns {pair}: write FIELD=COLUMN, the field one of {known}")
-        found[field] = column
+        if found.setdefault(field, column) != column:
+            raise InputError(f"--columns {pair}: {field} is said to be {found[field]} already")
     return found
 
 
@@ -78,11 +79,11 @@ def describe(root: Path, asked: str | None, columns: Mapping[str, str]) -> str:
     if len(paths) > MOST_SHOWN:
         say(f"left out: {len(paths) - MOST_SHOWN:,} more tables below {root}; inspect them one by one")
     facts = "\n\n".join(body({"file": str(path), **one.lines}) for path, one in found.items())
-    return f"{facts}\n\n{PASTE}\n\n{config(found)}"
+    return f"{facts}\n\n{PASTE}\n\n{config(root, found)}"
 
 
-def config(found: Mapping[Path, Found]) -> str:
-    """Return a whole config that reads the tables."""
+def config(root: Path, found: Mapping[Path, Found]) -> str:
+    """Return a whole config that reads the tables, named after the path they are at."""
     made: dict[str, dict[str, Any]] = {"outcomes": {}, "datasets": {}, "judges": {}}
     judged = []
     for path, one in found.items():
@@ -93,7 +94,7 @@ def config(found: Mapping[Path, Found]) -> str:
         made["judges"][JUDGE] = {"kind": "recorded", "datasets": judged}
     if not made["outcomes"]:
         del made["outcomes"]
-    return yaml.safe_dump(made, sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump({"name": slug(root), **made}, sort_keys=False, allow_unicode=True)
 
 
 def _look_into(path: Path, asked: str | None, columns: Mapping[str, str]) -> Found:

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, get_args
 
 from coherence.cli.config import TrialField, VerdictField
 from coherence.cli.inspect_tables import JUDGE, Found
-from coherence.cli.inspected import Tally, attempts, listed, named, power, repeated, tally
+from coherence.cli.inspected import Tally, attempts, listed, named, power, power_of, repeated, tally
 from coherence.errors import InputError
 from coherence.formats import Source
 from coherence.formats.cells import UNKNOWN
@@ -90,7 +90,7 @@ def _lines(found: Tally, places: Columns) -> dict[str, str]:
         "columns read": named([*places.trial.values(), *places.verdict.values()]),
         "columns not known": _others(places),
         "ingest deviations": listed(found.codes),
-        "power": power(found.outcomes),
+        "power": power_of(found.joined[JUDGE]) if JUDGE in found.joined else power(found.outcomes),
     }
 
 

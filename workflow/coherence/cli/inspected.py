@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from math import sqrt
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from coherence.formats import Reading, Source
 from coherence.preprocess import PreprocessSettings, preprocess
 
 FLAGGED_SHARE: Final = 0.3  # the paper flagged 36 % and 28 %
+Z_OF_POWER: Final = 1.959964 + 0.841621  # of a two-sided test at 5 %, and of 80 % power
 EXACT_UP_TO: Final = 1500  # trajectories; beyond, the exact enumeration takes too long for a glance
 NAMED: Final = 12  # counts in a line
 MOST_NAMED: Final = 40  # names in a line
@@ -43,6 +45,7 @@ class Tally(msgspec.Struct):
     reasons: Counter[str] = msgspec.field(default_factory=Counter)
     known: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)  # by group and task
     verdicts: dict[str, Counter[str]] = msgspec.field(default_factory=dict)  # by judge
+    joined: dict[str, Counter[tuple[str, str]]] = msgspec.field(default_factory=dict)  # verdict and outcome
 
     def add(self, reading: Reading) -> None:
         """Count one reading."""
@@ -61,6 +64,7 @@ class Tally(msgspec.Struct):
         self.known[group, trial.task] += trial.outcome.status != "unknown"
         for word in reading.judgements:
             self.verdicts.setdefault(word.judge, Counter())[word.state] += 1
+            self.joined.setdefault(word.judge, Counter())[word.state, trial.outcome.status] += 1
         if reading.trajectory is not None:
             transcript = preprocess(reading.trajectory, PreprocessSettings())
             self.judged += 1
@@ -124,14 +128,36 @@ def power(outcomes: Counter[str]) -> str:
         return f"none: {outcomes['failed']} failures among {n} trajectories with a known outcome"
     if n > EXACT_UP_TO:
         return f"n = {n:,} trajectories with a known outcome: gaps of 10 points and less are within reach"
+    return _power(round(FLAGGED_SHARE * n), n, outcomes["failed"], f"{FLAGGED_SHARE:.0%}")
+
+
+def power_of(joined: Counter[tuple[str, str]]) -> str:
+    """Return what gap the verdicts that are there can show, those of trajectories with a known outcome."""
+    failed, passed = (
+        {state: joined[state, outcome] for state in ("flagged", "unflagged")}
+        for outcome in ("failed", "passed")
+    )
+    flagged, n = failed["flagged"] + passed["flagged"], sum(failed.values()) + sum(passed.values())
+    if not 0 < flagged < n:
+        return f"none: {flagged:,} flagged among {n:,} trajectories with a verdict and a known outcome"
+    if n < 4 or not any(failed.values()) or not any(passed.values()):
+        return power(Counter(failed=sum(failed.values()), passed=sum(passed.values())))
+    return _power(flagged, n, sum(failed.values()), f"{flagged / n:.1%}, as the table has it")
+
+
+def _power(flagged: int, n: int, failed: int, share: str) -> str:
     from coherence.stats.power import detectable_gap  # noqa: PLC0415 - scipy is slow to import
 
-    flagged = round(FLAGGED_SHARE * n)
-    gap = detectable_gap(flagged, n - flagged, outcomes["failed"] / n)
+    is_exact = n <= EXACT_UP_TO
+    if is_exact:
+        gap = detectable_gap(flagged, n - flagged, failed / n)
+    else:
+        gap = Z_OF_POWER * sqrt(failed / n * (1 - failed / n) * (1 / flagged + 1 / (n - flagged)))
+    how = "exact, Fisher two-sided at 5 %" if is_exact else "normal approximation, two-sided at 5 %"
     size = "no gap, however large" if gap is None else f"a gap of {gap * 100:.0f} points or more"
     return (
-        f"with {flagged} of {n} trajectories with a known outcome flagged ({FLAGGED_SHARE:.0%}), 80 % power "
-        f"(exact, Fisher two-sided at 5 %) for {size}"
+        f"with {flagged:,} of {n:,} trajectories with a known outcome flagged ({share}), 80 % power ({how}) "
+        f"for {size}"
     )
 
 

@@ -16,8 +16,7 @@ from coherence.cli.code import code_digest
 from coherence.cli.config import Config, LlmJudge, RecordedJudge, RulesJudge
 from coherence.cli.layout import Layout
 from coherence.cli.shards import decode, read_index
-from coherence.errors import InputError
-from coherence.files import Memo, digest, encode, read_lines, write_lines
+from coherence.files import Memo, digest, encode, read_bytes, read_lines, write_lines
 from coherence.judges import Judge
 from coherence.judges.llm import LlmJudge as Llm
 from coherence.judges.recorded import RecordedJudge as Recorded
@@ -79,10 +78,7 @@ def read_transcripts(layout: Layout, dataset: str, shard: int) -> Iterator[tuple
     """Yield each transcript of a shard with its bytes, one at a time."""
     for row in read_lines(layout.shard(dataset, "preprocess", shard), Prepared):
         path = layout.transcript(dataset, row.id)
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error}); run `coherence preprocess` again") from error
+        data = read_bytes(path)
         yield data, decode(data, Transcript, path)
 
 

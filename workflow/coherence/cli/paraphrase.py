@@ -15,8 +15,8 @@ from coherence.cli.loading import Loaded
 from coherence.cli.paraphrase_config import LlmParaphrase, RecordedParaphrase, RemovedParaphrase
 from coherence.cli.paraphrase_loading import LoadedParaphrase, thought_rows
 from coherence.cli.shards import decode
-from coherence.errors import ConfigError, InputError
-from coherence.files import read_lines, write_csv, write_json, write_lines
+from coherence.errors import ConfigError
+from coherence.files import read_bytes, read_lines, write_csv, write_json, write_lines
 from coherence.judges import Judge
 from coherence.judges.hearing import NOT_RUN
 from coherence.judges.samples import majority
@@ -152,10 +152,7 @@ def transcript_of(layout: Layout, place: str, made: Rewritten) -> tuple[bytes, T
     if not made.has_text:
         return b"", Transcript(made.id, ())
     path = layout.transcript(place, made.id)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error}); run `coherence paraphrase` again") from error
+    data = read_bytes(path)
     return data, decode(data, Transcript, path)
 
 

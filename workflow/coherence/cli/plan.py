@@ -13,7 +13,7 @@ from coherence.cli.config import Config, Dataset
 from coherence.cli.layout import Layout
 from coherence.errors import ConfigError, InputError
 from coherence.files import digest, encode, read_lines, write_bytes
-from coherence.formats import Source, Unit
+from coherence.formats import Source, Unit, table
 from coherence.formats.folders import base_of
 from coherence.records import Record
 
@@ -81,6 +81,8 @@ def discover(dataset: Dataset, name: str) -> Iterator[Planned]:
                 f"datasets.{name}.paths: {root}: nothing in the format {dataset.format!r} there; "
                 f"`coherence inspect {shlex.quote(root)}` says what it holds"
             )
+        if dataset.format == "table" and Path(root).is_file():  # in a folder, a table may be another one
+            table.check_header(Path(root), units[0], source_of(dataset, name, root))
         base = base_of(Path(root))
         for unit in units:
             yield Planned(root, unit, tuple(stamp(base / name) for name in unit.files))

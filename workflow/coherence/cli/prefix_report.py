@@ -6,6 +6,7 @@ from coherence.cli.config import Config
 from coherence.cli.layout import Layout
 from coherence.evaluation.evaluate import Evaluation, of_dataset
 from coherence.figures.true_lead_time import describe
+from coherence.files import read_bytes
 from coherence.report.blocks import Block, Figure, Section, Table
 
 TABLES = ("prefix", "monitor")
@@ -23,6 +24,6 @@ def prefix_section(
     for name in config.datasets:
         runs = of_dataset(evaluation, name).watched
         if runs:
-            svg = (layout.figures / f"{name}.prefix.svg").read_bytes()
+            svg = read_bytes(layout.figures / f"{name}.prefix.svg")
             blocks.append(Figure(f"True lead time, {name}", "", svg, describe(runs), datasets=(name,)))
     return (Section(TITLE, (*blocks, tables["monitor"])),)

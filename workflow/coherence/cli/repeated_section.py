@@ -20,7 +20,7 @@ from coherence.figures import (
     meeting,
     variance_components,
 )
-from coherence.files import read_json, write_text
+from coherence.files import read_bytes, read_json, write_text
 from coherence.records import Judgement, Transcript
 from coherence.report.blocks import Block, Figure, PageLink, PageList, Section, Table
 from coherence.report.task_pages import Attempt, TaskPage, render_task_page
@@ -46,7 +46,7 @@ def shown_figures(config: Config, layout: Layout, found: IncoherenceEvaluation) 
     for name, own in parted(found, tuple(config.outcomes), INGESTED).items():
         for kind, (title, describe) in FIGURES.items():
             if own.incoherence and (kind != "components" or variance_components.drawn(own.nested)):
-                svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
+                svg = read_bytes(layout.figures / f"{name}.{kind}.svg")
                 blocks[kind].append(Figure(f"{title}, {name}", "", svg, describe(own)))
     return blocks
 
@@ -61,7 +61,7 @@ def sections(
     figures = shown_figures(config, layout, found)
     met: list[Block] = [tables["meeting"]]
     if found.meetings:
-        svg = (layout.figures / "meeting.svg").read_bytes()
+        svg = read_bytes(layout.figures / "meeting.svg")
         met.append(Figure("Flags, bias and variance", "", svg, meeting.describe(found.meetings)))
     title = f"Tasks, attempt beside attempt: of each dataset the {MOST_PAGES} most failing at the most"
     links = [PageList(title, tuple(pages))] if pages else []

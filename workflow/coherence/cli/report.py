@@ -29,7 +29,7 @@ from coherence.evaluation.published_table import Beside
 from coherence.figures import (
     published,
 )
-from coherence.files import read_json, write_json, write_text
+from coherence.files import read_bytes, read_json, write_json, write_text
 from coherence.records import Entry, Judgement, Transcript
 from coherence.report.blocks import (
     Audit,
@@ -186,7 +186,7 @@ def audit_page(tables: dict[str, Table], layout: Layout) -> Audit:
     """Return the audit of the paper, from its tables."""
     counts = read_published(PUBLISHED / "counts.toml")
     alt = published.describe(read_json(layout.beside, tuple[Beside, ...]))
-    scatter = Figure("Published against ours", "", (layout.figures / "published.svg").read_bytes(), alt)
+    scatter = Figure("Published against ours", "", read_bytes(layout.figures / "published.svg"), alt)
     return Audit(
         title=AUDIT_TITLE,
         paper=counts.paper,

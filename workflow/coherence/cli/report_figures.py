@@ -16,6 +16,7 @@ from coherence.figures import (
     precision,
     tertiles,
 )
+from coherence.files import read_bytes
 from coherence.report.blocks import Figure
 
 SHOWN: Final[dict[str, tuple[str, Callable[[Evaluation], bool], Callable[[Evaluation], str]]]] = {
@@ -52,11 +53,11 @@ def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dic
     """Return the figures of every dataset by kind, without those that show nothing: the tables say so."""
     blocks: dict[str, list[Figure]] = {kind: [] for kind in (*SHOWN, "ablations", "paraphrase")}
     if evaluation.ablations:
-        svg, alt = (layout.figures / "ablations.svg").read_bytes(), ablations.describe(evaluation.ablations)
+        svg, alt = read_bytes(layout.figures / "ablations.svg"), ablations.describe(evaluation.ablations)
         shown = tuple(dict.fromkeys(row.dataset for row in evaluation.ablations))
         blocks["ablations"].append(Figure("Ablations of the judges", "", svg, alt, datasets=shown))
     if evaluation.paraphrased:
-        svg = (layout.figures / "paraphrase.svg").read_bytes()
+        svg = read_bytes(layout.figures / "paraphrase.svg")
         alt = paraphrase.describe(evaluation.paraphrased)
         shown = tuple(dict.fromkeys(row.dataset for row in evaluation.paraphrased))
         blocks["paraphrase"].append(Figure("Flags kept in other words", "", svg, alt, datasets=shown))
@@ -64,6 +65,6 @@ def figure_blocks(config: Config, layout: Layout, evaluation: Evaluation) -> dic
         own = of_dataset(evaluation, name)
         for kind, (title, shows, describe) in SHOWN.items():
             if shows(own):
-                svg = (layout.figures / f"{name}.{kind}.svg").read_bytes()
+                svg = read_bytes(layout.figures / f"{name}.{kind}.svg")
                 blocks[kind].append(Figure(f"{title}, {name}", "", svg, describe(own), datasets=(name,)))
     return blocks

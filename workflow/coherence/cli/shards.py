@@ -8,7 +8,7 @@ import msgspec
 from coherence.cli.code import code_digest
 from coherence.cli.layout import Layout
 from coherence.errors import InputError
-from coherence.files import Memo, digest, read_lines
+from coherence.files import Memo, digest, read_bytes, read_lines
 from coherence.records import Entry, Trajectory
 
 Row = TypeVar("Row")
@@ -43,10 +43,7 @@ def each_trajectory(
         if entry.trial.status != "ok":
             continue
         path = layout.trajectory(place[0], entry.trial.id)
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error}); run `coherence ingest` again") from error
+        data = read_bytes(path)
         key = digest(data, code_digest(stage[0]), stage[1])
         row: Row | None = memo.get(entry.trial.id, key, is_whole)
         if row is None:

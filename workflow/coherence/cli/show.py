@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import Final
 
-from coherence.cli.arguments import add_config_argument, config_of
+from coherence.cli.arguments import add_config_argument, config_of, whole_run
 from coherence.cli.layout import Layout
 from coherence.cli.screen import WIDTH, aligned
 from coherence.errors import InputError
@@ -86,9 +86,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the main tables and the report's path."""
     layout = Layout(config_of(args))
     if not layout.shown.is_file():
-        told = " ".join(map(str, args.config or ()))
-        again = f"snakemake --cores 8{f' --configfile {told}' if told else ''}"
-        raise InputError(f"{layout.shown}: no tables there yet; run `{again}` first")
+        raise InputError(f"{layout.shown}: no tables there yet; run `{whole_run(args)}` first")
     files = (path for path in (layout.shown, layout.incoherence_shown) if path.is_file())
     tables = {table.name: table for path in files for table in read_json(path, tuple[Table, ...])}
     print("\n\n".join([*parts(tables), f"Report: {layout.report}"]))  # noqa: T201 - the command's answer

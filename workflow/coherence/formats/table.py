@@ -13,7 +13,7 @@ this confidence and without quotes.
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -30,6 +30,7 @@ from coherence.formats.unreadable import unreadable
 from coherence.records import Outcome, SourceFile, Trial
 
 SUFFIXES: Final = {".csv": ",", ".tsv": "\t"}
+BEGINNING: Final = 1 << 20  # bytes, far more than any header has
 PASS_WORDS: Final = frozenset({"passed", "pass", "resolved", "success"})
 FAIL_WORDS: Final = frozenset({"failed", "fail", "unresolved", "failure"})
 _OUTCOME_FIELDS: Final = ("reward", "outcome", "passed", "failed")
@@ -74,17 +75,31 @@ def read(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
         yield Reading(unreadable(unit, source, "the table cannot be read", str(error)))
 
 
+def check_header(root: Path, unit: Unit, source: Source) -> None:
+    """Raise InputError where a table lacks a column that the config names; only its beginning is read."""
+    path = base_of(root) / unit.key
+    try:
+        with path.open("rb") as file:
+            data = file.read(BEGINNING)
+    except OSError as error:
+        raise InputError(f"{root}: {unit.key}: cannot be read: {error.strerror}") from error
+    lines = _lines(decode_text(data, Deviations(unit.key)), unit)
+    _check_columns(root, unit, source, _header(lines, root, unit, source))
+
+
+def _lines(text: str, unit: Unit) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=SUFFIXES.get(Path(unit.key).suffix, ","))
+
+
 def _readings(root: Path, unit: Unit, source: Source) -> Iterator[Reading]:
     try:
         data, file = read_bytes(base_of(root), unit.key)
     except OSError as error:
         raise InputError(f"{root}: {unit.key}: cannot be read: {error.strerror}") from error
     notes = Deviations(unit.key)
-    lines = csv.reader(
-        io.StringIO(decode_text(data, notes), newline=""), delimiter=SUFFIXES.get(Path(unit.key).suffix, ",")
-    )
+    lines = _lines(decode_text(data, notes), unit)
     table = _Table(unit, source, file, _header(lines, root, unit, source))
-    _check_columns(table)
+    _check_columns(root, unit, source, table.header)
     seen: set[str] = set()
     for row in _rows(lines, table, notes):
         yield _reading(row, table, seen)
@@ -98,22 +113,28 @@ def _header(lines: Iterator[list[str]], root: Path, unit: Unit, source: Source) 
         raise InputError(f"{root}: {unit.key}: its first line is no CSV header: {error}") from error
     if wanted not in header:
         found = ", ".join(header[:12]) or "nothing"
+        mend = f"Name the right one in `datasets.{source.dataset}.columns.id`"
+        if "id" not in source.columns:
+            mend = "Name the right one in the dataset's entry, for example `columns: {id: instance}`"
         raise InputError(
-            f"{root}: {unit.key}: there is no column {wanted!r} for the id among: {found}. "
-            "Name the right one in the dataset's entry, for example `columns: {id: instance}`"
+            f"{root}: {unit.key}: there is no column {wanted!r} for the id among: {found}. {mend}"
         )
     return header
 
 
-def _check_columns(table: _Table) -> None:
-    verdicts = (column for columns in table.source.verdict_columns.values() for column in columns.values())
-    wanted = (*table.source.columns.values(), *table.source.feature_columns, *verdicts)
-    missing = [column for column in dict.fromkeys(wanted) if column not in table.header]
+def _check_columns(root: Path, unit: Unit, source: Source, header: Sequence[str]) -> None:
+    missing = [(key, column) for key, column in _named_columns(source) if column not in header]
     if missing:
-        raise InputError(
-            f"{table.source.root}: {table.unit.key}: there is no column {', '.join(missing)} among: "
-            f"{', '.join(table.header[:20])}"
-        )
+        told = ", ".join(f"{column!r} (datasets.{source.dataset}.{key})" for key, column in missing)
+        raise InputError(f"{root}: {unit.key}: there is no column {told} among: {', '.join(header[:20])}")
+
+
+def _named_columns(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield the key of the config and the column, for each column the config names."""
+    yield from ((f"columns.{field}", column) for field, column in source.columns.items())
+    yield from (("feature_columns", column) for column in source.feature_columns)
+    for judge, columns in source.verdict_columns.items():
+        yield from ((f"verdict_columns.{judge}.{field}", column) for field, column in columns.items())
 
 
 def _rows(lines: Iterator[list[str]], table: _Table, notes: Deviations) -> Iterator[Row]:

@@ -36,7 +36,8 @@ def read_outcomes(path: Path, source: OutcomeSource) -> Outcomes:
     frame = _kept(_with_groups(frame, source), source, tally)
     frame = _attempted(frame, tally)
     if frame.empty:
-        raise InputError(f"{path}: holds no attempts: {_listed(tally.counted) or 'there are no rows'}")
+        why = _listed(tally.counted) or "there are no rows"
+        raise InputError(f"{path}: holds no attempts: {why}{_mend(places)}")
     frame = agreeing(path, _numbered(frame), tally.rows)
     frame = with_results(frame, source, tally)
     rows = frame.index
@@ -189,4 +190,16 @@ def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _listed(counted: Iterable[Counted]) -> str:
-    return "; ".join(f"{one.amount}: {one.reason}" for one in counted)
+    first = {"columns": ""}  # all of which are named
+    return "; ".join(
+        f"{one.amount}: {one.reason} ({first.get(one.unit, 'first: ')}{one.where})" for one in counted
+    )
+
+
+def _mend(places: Mapping[str, str]) -> str:
+    if "verification" not in places or "attempt" in places:
+        return ""
+    return (
+        ". Name the column that tells which attempt was verified in the entry, for example "
+        "`columns: {attempt: run}`"
+    )

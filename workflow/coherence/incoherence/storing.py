@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from coherence.errors import InputError
+from coherence.errors import InputError, NoFileError
 from coherence.files import replacing
 from coherence.incoherence.contract import COLUMNS, TEXTS
 from coherence.incoherence.outcomes import conform
@@ -36,6 +36,8 @@ def stored_outcomes(path: Path, columns: Sequence[str] = COLUMNS) -> pd.DataFram
         with pyarrow.parquet.ParquetFile(path) as file:
             missing = [name for name in columns if name not in file.schema_arrow.names]
             table = file.read(columns=[name for name in columns if name not in missing])
+    except FileNotFoundError as error:
+        raise NoFileError(path) from error
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"{path}: cannot be read: {error}; make it again with `coherence outcomes`"
