@@ -9,6 +9,7 @@ from coherence.cli.config import Config
 from coherence.cli.config_files import parse
 from coherence.cli.evaluate import settings_of
 from coherence.cli.plan import source_of
+from coherence.evaluation.detector_pairs import DetectorPair, detector_pairs
 from coherence.evaluation.failure_rates import FailureRate, failure_rate
 from coherence.evaluation.groups import splits
 from coherence.evaluation.table import Row, build_rows
@@ -52,3 +53,10 @@ def rates(name: str) -> dict[tuple[str, str], FailureRate]:
     settings = settings_of(config(), rows)
     made = [failure_rate(split, settings) for split in splits(rows, settings)]
     return {(row.reading.name, row.reading.label): row for row in made}
+
+
+def readers_pair(rows: list[Row]) -> DetectorPair:
+    """Return the agreement of both readers on the rows."""
+    settings = settings_of(config(), rows)
+    pairs = detector_pairs(tuple(splits(rows, settings)), settings)
+    return next(pair for pair in pairs if (pair.first, pair.second) == ("reader", "reader-2"))

@@ -1,22 +1,22 @@
 """The repeated real runs that ship: the figures of data/tau-bench/README.md, as the default run has them."""
 
 import csv
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
+from statistics import mean
 
 import pytest
+from scipy.stats import kendalltau
 
-from coherence.cli.evaluate import settings_of
 from coherence.cli.judges_told import rating_limits
-from coherence.evaluation.detector_pairs import detector_pairs
-from coherence.evaluation.groups import splits
 from coherence.evaluation.incoherence_settings import IncoherenceSettings
 from coherence.evaluation.meeting import Judges, Meeting, meetings
 from coherence.evaluation.repeated import groups
 from coherence.features import FEATURES, measure
 from coherence.formats import Source, tau_bench
 from coherence.incoherence.from_runs import from_entries
-from shipped_runs import ROOT, config, dataset, gathered, rates
+from shipped_runs import ROOT, config, dataset, gathered, rates, readers_pair
 
 NAME = "gpt-4o-airline"
 FILE = ROOT / "data/tau-bench/airline.csv"
@@ -60,9 +60,7 @@ def test_a_run_without_thoughts_is_unflagged_and_not_rated() -> None:
 
 def test_two_readers_agree_on_89_of_91() -> None:
     rows = [row for row in dataset(NAME) if row.verdicts["reader"].substrate == "thoughts"]
-    settings = settings_of(config(), rows)
-    pairs = detector_pairs(tuple(splits(rows, settings)), settings)
-    pair = next(pair for pair in pairs if (pair.first, pair.second) == ("reader", "reader-2"))
+    pair = readers_pair(rows)
     assert (pair.n, pair.both.n + pair.neither.n) == (91, 89)
     assert pair.kappa is not None
     assert pair.kappa.value == pytest.approx(0.89, abs=0.005)
@@ -75,6 +73,22 @@ def test_flags_go_with_neither_part_and_low_ratings_with_bias() -> None:
     assert (ratings.flags, ratings.attempts, ratings.tasks) == (66, 91, 41)
     assert (ratings.with_bias.tau, ratings.with_bias.p) == pytest.approx((0.32, 0.017), abs=0.005)
     assert (ratings.with_variance.tau, ratings.with_variance.p) == pytest.approx((-0.02, 0.895), abs=0.005)
+
+
+def test_the_meeting_of_ratings_and_parts_follows_from_the_file_alone() -> None:
+    failed, low = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
+    for row in csv.DictReader(FILE.read_text("utf-8").splitlines()):
+        failed[row["task"]].append(float(row["reward"] == "0"))
+        if row["generic_coherence"]:
+            low[row["task"]].append(float(int(row["generic_coherence"]) <= 3))
+    share = {task: mean(said) for task, said in low.items()}
+    # Of pass or fail, the unbiased variance is half the share of pairs that differ: p (1 - p) 4 / 3 of four.
+    variance = {task: mean(failed[task]) * (1 - mean(failed[task])) * 4 / 3 for task in share}
+    bias = {task: mean(failed[task]) - variance[task] for task in share}
+    found = met()["reader-generic"]
+    for parts, ours in ((bias, found.with_bias), (variance, found.with_variance)):
+        tau = kendalltau(list(share.values()), [round(parts[task], 9) for task in share])
+        assert (ours.tau, ours.p) == pytest.approx((tau.statistic, tau.pvalue), rel=1e-6)
 
 
 def test_the_readme_has_the_same_figures() -> None:

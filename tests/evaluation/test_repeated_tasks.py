@@ -8,7 +8,9 @@ from coherence.evaluation.repeated_tasks import COMPARING, independence, repeati
 from coherence.evaluation.table import Row
 from paper_rows import SETTINGS, rows
 
-SAID = "Attempts at one task count as independent (again)."
+SAID = (
+    "Attempts at one task count as independent (again): the table tests has intervals with tasks resampled."
+)
 
 
 def twice() -> list[Row]:

@@ -5,10 +5,9 @@ from math import log
 import pytest
 
 from coherence.cli.evaluate import feature_names, settings_of
-from coherence.evaluation.detector_pairs import detector_pairs
 from coherence.evaluation.family import families
 from coherence.evaluation.groups import splits
-from shipped_runs import ROOT, config, dataset, rates
+from shipped_runs import ROOT, config, dataset, rates, readers_pair
 
 WHOLE, ONE, TWO = "gemini-swe-bench", "gemini-swe-bench-wave-1", "gemini-swe-bench-wave-2"
 
@@ -38,10 +37,7 @@ def test_the_flag_alone_has_the_log_odds_of_the_readme() -> None:
 
 
 def test_two_readers_agree_on_19_of_24() -> None:
-    rows = list(dataset(WHOLE))
-    settings = settings_of(config(), rows)
-    pairs = detector_pairs(tuple(splits(rows, settings)), settings)
-    pair = next(pair for pair in pairs if (pair.first, pair.second) == ("reader", "reader-2"))
+    pair = readers_pair(dataset(WHOLE))
     assert (pair.n, pair.both.n + pair.neither.n) == (24, 19)
     assert pair.kappa is not None
     assert pair.kappa.value == pytest.approx(0.58, abs=0.005)

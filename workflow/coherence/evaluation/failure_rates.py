@@ -183,11 +183,9 @@ def _caption(settings: EvaluationSettings) -> str:
     return (
         f"Failed/n (rate in %; {LEVEL_TEXT} {BOOTSTRAP} interval, {draws}; where it has no width the "
         f"{CLOPPER_PEARSON} interval follows as exact). Gap: risky less safe in percentage points, rounded "
-        f"after subtracting ({LEVEL_TEXT} {NEWCOMBE} interval). p: {FISHER}. Where tasks repeat, the "
-        "further tests have an interval with tasks resampled. Gap with thoughts: without the trajectories in "
-        "which the judge had no thought to read. Weighted gap: by "
-        f"sampling weight ({LEVEL_TEXT} {WEIGHTED} interval). Left out: trajectories that "
-        "could not be compared."
+        f"after subtracting ({LEVEL_TEXT} {NEWCOMBE} interval). p: {FISHER}. Gap with thoughts: without the "
+        "trajectories in which the judge had no thought to read. Weighted gap: by sampling weight "
+        f"({LEVEL_TEXT} {WEIGHTED} interval). Left out: trajectories that could not be compared."
     )
 
 

@@ -32,7 +32,12 @@ def repeating(rows: Iterable[Row]) -> tuple[str, ...]:
 def independence(shown: Iterable[str], repeated: Sequence[str]) -> str:
     """Return what a table says of the datasets it shows of which tasks repeat, "" where none does."""
     names = [name for name in dict.fromkeys(shown) if name in repeated]
-    return f"Attempts at one task count as independent ({', '.join(names)})." if names else ""
+    if not names:
+        return ""
+    return (
+        f"Attempts at one task count as independent ({', '.join(names)}): the table tests has intervals with "
+        "tasks resampled."
+    )
 
 
 def with_independence(tables: Iterable[Table], rows: Iterable[Row]) -> Iterator[Table]:

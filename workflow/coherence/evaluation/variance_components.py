@@ -7,7 +7,8 @@ import numpy as np
 
 from coherence.evaluation import wording
 from coherence.evaluation.backbones import OTHER_TESTS, joined, units_of, with_same_tests
-from coherence.evaluation.incoherence_settings import IncoherenceSettings
+from coherence.evaluation.error_incoherence import NEVER_WRONG
+from coherence.evaluation.incoherence_settings import BY_KIND, IncoherenceSettings
 from coherence.evaluation.outcome_kinds import Attempts, attempts_of, kinds_of
 from coherence.evaluation.outcome_points import points_of
 from coherence.evaluation.repeated import Group
@@ -18,15 +19,7 @@ from coherence.incoherence.parts import Bools, Floats
 from coherence.records import Record
 from coherence.stats.intervals import Interval
 
-BY_KIND: Final = {
-    "answer": "kohavi_wolpert",
-    "tests": "tests",
-    "probabilities": "brier",
-    "number": "squared_error",
-    "passed": "kohavi_wolpert",
-}
 BINARY_PARTS: Final = "binary: functions of the groups' pass rates by task"
-NEVER_WRONG: Final = "never wrong"
 NOT_PARTED: Final = "(not parted by scaffold)"
 NO_BACKBONE: Final = "backbone or scaffold unknown (groups)"
 NO_COMMON_KIND: Final = "no kind of outcome that two scaffolds have (groups)"
@@ -163,7 +156,7 @@ def _row(
         whole, differ = with_same_tests(whole)
     usable = attempts_of(whole, kind)
     units = units_of(usable)
-    found = components(points_of(usable, BY_KIND[kind]), units, by_scaffold=by_scaffold)
+    found = components(points_of(usable, BY_KIND[kind][0]), units, by_scaffold=by_scaffold)
     tasks = {f"{reason} (tasks)": int(which.sum()) for reason, which in found.lost.items()}
     every = {**usable.left_out, **(lost or {}), f"{OTHER_TESTS} (tasks)": differ, **tasks}
     # Contexts and verifications tell more than the pass rates of groups do.
@@ -177,7 +170,7 @@ def _row(
         dataset=whole.dataset,
         name=name,
         kind=kind,
-        decomposition=BY_KIND[kind],
+        decomposition=BY_KIND[kind][0],
         is_backbone=by_scaffold,
         main=main,
         groups=len(members),
